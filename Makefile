@@ -1,0 +1,62 @@
+# One word for each thing a contributor does. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help demo build test unit lit pytest checks bench docs format lint clean setup
+MAKEFLAGS += --no-print-directory
+
+PY := .venv/bin/python
+CPP_FILES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.cpp')
+PY_FILES = $(shell git ls-files -co --exclude-standard '*.py')
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install the tools (Debian packages, .venv); nothing to do when they are there
+	@scripts/setup.sh
+
+build/build.ninja: CMakeLists.txt $(wildcard cmake/*)
+	@cmake -G Ninja -B build -DCMAKE_BUILD_TYPE=Release
+	@touch $@
+
+build: setup ## compile everything and install it into .venv
+	@$(MAKE) -s build/build.ninja
+	@cmake --build build
+	@scripts/install.sh
+
+test: build ## build, then every test and check
+	@scripts/test.sh
+
+unit: build ## the C++ unit tests
+	@scripts/test.sh unit
+
+lit: build ## the IR tests
+	@scripts/test.sh lit
+
+pytest: build ## the Python tests
+	@scripts/test.sh python
+
+checks: build ## sizes, layers, documents, words
+	@scripts/test.sh checks
+
+demo: build ## convert a model, run it and compare it with PyTorch
+	@$(PY) examples/demo.py
+
+bench: build ## measure the models of bench/ against PyTorch
+	@$(PY) bench/run.py
+
+docs: build ## write docs/generated anew from the tables
+	@$(PY) docs/generate.py
+
+format: setup ## clang-format and ruff, in place
+	@$(if $(CPP_FILES),clang-format-19 -i $(CPP_FILES))
+	@.venv/bin/ruff check -q --fix --exit-zero $(PY_FILES)
+	@.venv/bin/ruff format -q $(PY_FILES)
+
+lint: build ## formatting, ruff, clang-tidy (INGOT_TIDY_ALL=1: the MLIR folders too), and the checks
+	@$(if $(CPP_FILES),clang-format-19 --dry-run -Werror $(CPP_FILES))
+	@.venv/bin/ruff check -q $(PY_FILES)
+	@.venv/bin/ruff format -q --check $(PY_FILES)
+	@$(PY) scripts/tidy.py
+	@scripts/checks.sh
+
+clean: ## delete what was built (not .venv)
+	@rm -rf build build-* dist

@@ -1,0 +1,85 @@
+/* Ingot's C interface: convert exported PyTorch programs, load assets, run them.
+ *
+ * Link with libingot_runtime.so. Loading and running an asset that has been specialised for this CPU
+ * needs nothing else; converting and specialising use libingot_compiler.so, looked for in the folder
+ * of libingot_runtime.so.
+ *
+ * Every function that can fail returns an ingot_status and never aborts; ingot_last_error() then holds
+ * the message for the calling thread. Handles are released with their *_free function (NULL is fine).
+ * One ingot_program may be run from several threads at once. */
+#ifndef INGOT_INGOT_H
+#define INGOT_INGOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INGOT_API __attribute__((visibility("default")))
+
+typedef enum ingot_status {
+  INGOT_OK = 0,
+  INGOT_ERROR_USAGE = 1,       /* wrong name, shape, dtype, argument */
+  INGOT_ERROR_CORRUPT = 2,     /* a file is truncated, damaged or foreign */
+  INGOT_ERROR_UNSUPPORTED = 3, /* valid, but Ingot cannot handle it */
+  INGOT_ERROR_IO = 4,          /* the operating system refused */
+  INGOT_ERROR_INTERNAL = 5     /* a bug of Ingot */
+} ingot_status;
+
+/* Element types, numbered as in the list of ingot_dtype_name(). */
+typedef enum ingot_dtype {
+  INGOT_BOOL, INGOT_UINT8, INGOT_INT8, INGOT_INT16, INGOT_INT32, INGOT_INT64,
+  INGOT_UINT16, INGOT_UINT32, INGOT_UINT64, INGOT_FLOAT16, INGOT_BFLOAT16, INGOT_FLOAT32,
+  INGOT_FLOAT64, INGOT_FLOAT8_E4M3FN, INGOT_FLOAT8_E5M2, INGOT_FLOAT8_E4M3FNUZ,
+  INGOT_FLOAT8_E5M2FNUZ, INGOT_FLOAT8_E8M0FNU, INGOT_COMPLEX32, INGOT_COMPLEX64, INGOT_COMPLEX128
+} ingot_dtype;
+
+/* A tensor in the caller's memory. `strides` (in elements) may be NULL for contiguous data. */
+typedef struct ingot_tensor {
+  void *data;
+  ingot_dtype dtype;
+  int32_t rank;
+  const int64_t *sizes;
+  const int64_t *strides;
+} ingot_tensor;
+
+typedef struct ingot_program ingot_program; /* a loaded asset */
+typedef struct ingot_result ingot_result;   /* the outputs of one call */
+
+INGOT_API const char *ingot_version(void);
+INGOT_API const char *ingot_last_error(void);
+INGOT_API const char *ingot_dtype_name(ingot_dtype dtype);
+INGOT_API size_t ingot_dtype_size(ingot_dtype dtype);
+
+/* Number of threads one call may use; 0 means all cores. INGOT_NUM_THREADS sets the initial value. */
+INGOT_API void ingot_set_num_threads(int32_t count);
+INGOT_API int32_t ingot_get_num_threads(void);
+
+/* Converts `pt2_path` and saves the asset at `asset_path`. Refuses to replace an existing one unless
+ * `overwrite` is non-zero. `options_json` may be NULL; see docs/cli.md for its keys. */
+INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t overwrite,
+                                     const char *options_json);
+
+/* Loads an asset, specialising it for this CPU first if that has not happened yet. */
+INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program **program);
+INGOT_API void ingot_program_free(ingot_program *program);
+
+/* Entry points, inputs, outputs and states as JSON text; valid as long as the program. */
+INGOT_API const char *ingot_program_describe(const ingot_program *program);
+
+/* Runs entry point `entry` (NULL: the only one) on inputs in the order of its description. */
+INGOT_API ingot_status ingot_program_run(ingot_program *program, const char *entry,
+                                         const ingot_tensor *inputs, size_t input_count,
+                                         ingot_result **result);
+
+/* Output i; its memory belongs to the result. */
+INGOT_API size_t ingot_result_count(const ingot_result *result);
+INGOT_API const ingot_tensor *ingot_result_tensor(const ingot_result *result, size_t index);
+INGOT_API void ingot_result_free(ingot_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* INGOT_INGOT_H */

@@ -1,0 +1,36 @@
+// What the files of ingot._core share.
+#pragma once
+
+#include "base/Result.h"
+#include "ingot/ingot.h"
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <string>
+
+namespace ingot::bind {
+
+/// An error on its way to Python, where it becomes an exception of ingot.errors.
+class Failure : public std::exception {
+public:
+  Failure(ErrorKind kind, std::string message) : kind(kind), message(std::move(message)) {}
+  explicit Failure(const Error &error) : Failure(error.kind, error.str()) {}
+
+  const char *what() const noexcept override { return message.c_str(); }
+
+  ErrorKind kind;
+
+private:
+  std::string message;
+};
+
+/// Throws unless the C interface succeeded.
+void check(ingot_status status);
+void check(const Status &status);
+
+void initErrors(nanobind::module_ &module);
+void initConvert(nanobind::module_ &module);
+void initProgram(nanobind::module_ &module);
+
+} // namespace ingot::bind

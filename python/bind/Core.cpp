@@ -1,0 +1,16 @@
+#include "Bind.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace ingot::bind;
+
+NB_MODULE(_core, module) {
+  module.doc() = "Ingot's C interface; use the package `ingot` instead.";
+  initErrors(module);
+  initConvert(module);
+  initProgram(module);
+  module.def("version", &ingot_version);
+  module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));
+  module.def("get_num_threads", &ingot_get_num_threads);
+}

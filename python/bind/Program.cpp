@@ -1,0 +1,124 @@
+// A loaded program: arrays in and out without copies.
+#include "Bind.h"
+#include "base/DType.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace ingot;
+using namespace ingot::bind;
+
+namespace {
+
+using InputArray = nb::ndarray<nb::ro>;
+using OutputArray = nb::ndarray<>;
+
+class Program {
+public:
+  explicit Program(const std::string &path) {
+    nb::gil_scoped_release release;
+    ingot_program *loaded = nullptr;
+    check(ingot_program_load(path.c_str(), &loaded));
+    handle.reset(loaded, &ingot_program_free);
+  }
+
+  std::string describe() const { return ingot_program_describe(handle.get()); }
+  std::vector<OutputArray> run(const std::string &entry, nb::list inputs,
+                               const std::vector<std::optional<std::string>> &dtypes, bool forNumpy) const;
+
+private:
+  std::shared_ptr<ingot_program> handle;
+};
+
+/// One input: the array keeps the memory, the rest is the C interface's view of it.
+struct Argument {
+  InputArray array;
+  DType dtype = DType::Float32;
+  std::vector<int64_t> sizes, strides;
+
+  ingot_tensor view() const {
+    return {const_cast<void *>(array.data()), static_cast<ingot_dtype>(dtype), static_cast<int32_t>(sizes.size()),
+            sizes.data(), strides.data()};
+  }
+};
+
+/// `dtypeName` is for element types that the array's library passes under another one.
+Argument makeArgument(nb::handle object, size_t index, const std::optional<std::string> &dtypeName) {
+  std::string place = "input " + std::to_string(index);
+  Argument argument;
+  if (!nb::try_cast(object, argument.array, false))
+    throw Failure(ErrorKind::Usage,
+                  place + " is a " + std::string(nb::type_name(object.type()).c_str()) + ", not an array on the CPU");
+  const InputArray &array = argument.array;
+  if (array.device_type() != nb::device::cpu::value)
+    throw Failure(ErrorKind::Usage, place + " is not in the CPU's memory");
+  nb::dlpack::dtype type = array.dtype();
+  std::optional<DType> dtype = dtypeName         ? dtypeFromName(*dtypeName)
+                               : type.lanes == 1 ? dtypeFromDlpack(type.code, type.bits)
+                                                 : std::nullopt;
+  if (!dtype)
+    throw Failure(ErrorKind::Usage, place + " has an element type that Ingot does not know");
+  argument.dtype = *dtype;
+  for (size_t i = 0; i < array.ndim(); ++i) {
+    argument.sizes.push_back(static_cast<int64_t>(array.shape(i)));
+    argument.strides.push_back(array.stride(i));
+  }
+  return argument;
+}
+
+/// Such types go to numpy as integers of the same size.
+bool isUnknownToNumpy(DType dtype) {
+  return dtype == DType::BFloat16 || dtypeName(dtype).starts_with("float8") || dtype == DType::Complex32;
+}
+
+/// An array over an output's memory, which the capsule keeps.
+OutputArray makeOutput(const std::shared_ptr<ingot_result> &result, size_t index, bool forNumpy) {
+  const ingot_tensor *tensor = ingot_result_tensor(result.get(), index);
+  DType dtype = static_cast<DType>(tensor->dtype);
+  auto *keeper = new std::shared_ptr<ingot_result>(result);
+  nb::capsule owner(keeper,
+                    [](void *pointer) noexcept { delete static_cast<std::shared_ptr<ingot_result> *>(pointer); });
+  std::vector<size_t> shape(tensor->sizes, tensor->sizes + tensor->rank);
+  uint8_t code = forNumpy && isUnknownToNumpy(dtype) ? dlpackCode(DType::UInt8) : dlpackCode(dtype);
+  nb::dlpack::dtype type{code, static_cast<uint8_t>(byteSize(dtype) * 8), 1};
+  return OutputArray(tensor->data, shape.size(), shape.data(), owner, tensor->strides, type);
+}
+
+std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
+                                      const std::vector<std::optional<std::string>> &dtypes, bool forNumpy) const {
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(makeArgument(inputs[i], i, i < dtypes.size() ? dtypes[i] : std::nullopt));
+  std::vector<ingot_tensor> views;
+  for (const Argument &argument : arguments)
+    views.push_back(argument.view());
+  ingot_result *raw = nullptr;
+  ingot_status status;
+  {
+    nb::gil_scoped_release release;
+    status = ingot_program_run(handle.get(), entry.c_str(), views.data(), views.size(), &raw);
+  }
+  check(status);
+  std::shared_ptr<ingot_result> result(raw, &ingot_result_free);
+  std::vector<OutputArray> outputs;
+  for (size_t i = 0; i < ingot_result_count(result.get()); ++i)
+    outputs.push_back(makeOutput(result, i, forNumpy));
+  return outputs;
+}
+
+} // namespace
+
+void bind::initProgram(nb::module_ &module) {
+  nb::class_<Program>(module, "Program", "A loaded asset.")
+      .def(nb::init<const std::string &>(), "path"_a)
+      .def("describe", &Program::describe, "Entry points as JSON text.")
+      .def("run", &Program::run, "entry"_a, "inputs"_a, "dtypes"_a, "for_numpy"_a);
+}

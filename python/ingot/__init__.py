@@ -1,0 +1,39 @@
+"""Casts exported PyTorch programs into small, fast, portable native ones.
+
+program = ingot.convert(model, (x,))
+y = program(x)
+program.save_asset("model.ingot")
+y = ingot.load("model.ingot")(x)
+"""
+
+from __future__ import annotations
+
+from ingot._core import get_num_threads, set_num_threads
+from ingot._core import version as _version
+from ingot.errors import (
+    AssetIOError,
+    CorruptFileError,
+    IngotError,
+    InternalError,
+    UnsupportedError,
+    UsageError,
+)
+from ingot.program import EntryPoint, Port, Program, convert, load
+
+__version__: str = _version()
+
+__all__ = [
+    "AssetIOError",
+    "CorruptFileError",
+    "EntryPoint",
+    "IngotError",
+    "InternalError",
+    "Port",
+    "Program",
+    "UnsupportedError",
+    "UsageError",
+    "convert",
+    "get_num_threads",
+    "load",
+    "set_num_threads",
+]

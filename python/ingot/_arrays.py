@@ -1,0 +1,89 @@
+"""Arrays of torch and numpy, in and out without copies. Neither is imported before it is needed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ingot.errors import UsageError
+
+# Types that numpy does not have; ml_dtypes gives them names, and their bytes travel as integers.
+_EXTENDED = {
+    "bfloat16": "uint16",
+    "float8_e4m3fn": "uint8",
+    "float8_e5m2": "uint8",
+    "float8_e4m3fnuz": "uint8",
+    "float8_e5m2fnuz": "uint8",
+    "float8_e8m0fnu": "uint8",
+}
+
+
+def is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def to_input(value: Any, name: str, dtype: str) -> tuple[Any, str | None]:
+    """What `_core` takes, and the element type's name where the array cannot say it."""
+    if is_torch(value):
+        return _from_torch(value, name), None
+    import numpy as np
+
+    if isinstance(value, bool | int | float | complex):
+        return np.asarray(value, dtype=np.dtype(dtype)), None
+    if isinstance(value, np.generic):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        return _from_numpy(value, name)
+    if hasattr(value, "__dlpack__"):
+        return value, None
+    raise UsageError(f"input '{name}' should be a tensor or an array, not {type(value).__name__}")
+
+
+def _from_torch(value: Any, name: str) -> Any:
+    if value.device.type != "cpu":
+        raise UsageError(f"input '{name}' is on {value.device}; move it to the CPU")
+    if value.layout is not sys.modules["torch"].strided:
+        raise UsageError(f"input '{name}' has the layout {value.layout}; make it dense")
+    return value.detach().resolve_conj().resolve_neg()
+
+
+def _from_numpy(value: Any, name: str) -> tuple[Any, str | None]:
+    if value.dtype.hasobject or (value.dtype.kind in "SUVMm" and value.dtype.name not in _EXTENDED):
+        raise UsageError(f"input '{name}' has the element type {value.dtype}, which is no number")
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    # Strides that are not whole elements (fields of records) cannot be passed on.
+    if any(stride % value.itemsize for stride in value.strides):
+        value = value.copy()
+    carrier = _EXTENDED.get(value.dtype.name)
+    return (value.view(carrier), value.dtype.name) if carrier else (value, None)
+
+
+def to_torch(output: Any) -> Any:
+    import torch
+
+    return torch.from_dlpack(output)
+
+
+def to_numpy(output: Any, dtype: str) -> Any:
+    """`_core` passes types that numpy does not have as integers of their size, if asked to."""
+    import numpy as np
+
+    if dtype not in _EXTENDED:
+        return np.from_dlpack(output)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise UsageError(f"numpy has no {dtype}; install ml_dtypes, or pass torch tensors") from None
+    return np.from_dlpack(output).view(getattr(ml_dtypes, dtype))
+
+
+def copy_into(target: Any, output: Any) -> None:
+    """Replaces the content of a caller's array: what the program did to it in place."""
+    if is_torch(target):
+        target.detach().copy_(output)
+        return
+    import numpy as np
+
+    np.copyto(target, output)

@@ -1,0 +1,86 @@
+"""An ExportedProgram as the importer takes it: torch's JSON schema, and weights by address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ingot._core import WeightRef
+from ingot.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+class SerializedProgram(NamedTuple):
+    json: bytes
+    weights: list[WeightRef]
+    keep_alive: list[object]
+    """What the weights point into; hold it until the conversion is done."""
+
+
+def serialize(program: ExportedProgram) -> SerializedProgram:
+    """The same JSON that torch.export.save writes, without a file and without copying weights."""
+    from torch._export.serde.serialize import serialize as torch_serialize
+
+    artifact = torch_serialize(
+        program,
+        serialize_state_dict=False,
+        serialize_constants=False,
+        serialize_example_inputs=False,
+    )
+    weights: list[WeightRef] = []
+    keep_alive: list[object] = [program]
+    for name, tensor, is_constant in _tensors(program):
+        plain = _plain(name, tensor)
+        keep_alive.append(plain)
+        weights.append(_weight_ref(name, plain, is_constant, _is_parameter(tensor)))
+    return SerializedProgram(artifact.exported_program, weights, keep_alive)
+
+
+def _tensors(program: ExportedProgram) -> Iterator[tuple[str, torch.Tensor, bool]]:
+    import torch
+
+    for name, tensor in program.state_dict.items():
+        yield name, tensor, False
+    for name, value in program.constants.items():
+        # Other objects have no data to pass; the importer reports the nodes that use them.
+        if isinstance(value, torch.Tensor):
+            yield name, value, True
+
+
+def _plain(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """A strided tensor in the CPU's memory with the same content; the same one where it is that already."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if isinstance(tensor, FakeTensor) or tensor.device.type == "meta":
+        raise UnsupportedError(f"weight '{name}' has no data (it is on the meta device)")
+    if type(tensor.data) is not torch.Tensor:
+        kind = type(tensor.data).__name__
+        raise UnsupportedError(f"weight '{name}' is a {kind}; replace it by a plain tensor before exporting")
+    if tensor.layout is not torch.strided:
+        raise UnsupportedError(f"weight '{name}' has the layout {tensor.layout}; make it dense before exporting")
+    return tensor.detach().cpu().resolve_conj().resolve_neg()
+
+
+def _is_parameter(tensor: torch.Tensor) -> bool:
+    import torch
+
+    return isinstance(tensor, torch.nn.Parameter)
+
+
+def _weight_ref(name: str, tensor: torch.Tensor, is_constant: bool, is_parameter: bool) -> WeightRef:
+    storage = tensor.untyped_storage()
+    return WeightRef(
+        name=name,
+        is_constant=is_constant,
+        is_parameter=is_parameter,
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        sizes=list(tensor.size()),
+        strides=list(tensor.stride()),
+        storage_offset=tensor.storage_offset(),
+        storage=storage.data_ptr(),
+        storage_bytes=storage.nbytes(),
+    )

@@ -1,0 +1,135 @@
+"""Nested arguments and results, by the tree specs that torch.export records. Works without torch.
+
+A spec is JSON: [1, node] with node = {"type": name or null, "context": text, "children_spec": [node]}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ingot.errors import UsageError
+
+_SEQUENCES: dict[str, Callable[[Iterable[Any]], Any]] = {
+    "builtins.tuple": tuple,
+    "builtins.list": list,
+    "collections.deque": deque,
+}
+_SEQUENCE_TYPES: dict[str, type] = {"builtins.tuple": tuple, "builtins.list": list, "collections.deque": deque}
+_MAPPINGS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
+
+
+class Tree:
+    """One node of a spec."""
+
+    def __init__(self, node: dict[str, Any]) -> None:
+        self.type: str | None = node["type"]
+        self.context: Any = _parse_context(node.get("context"))
+        self.children = [Tree(child) for child in node["children_spec"]]
+        self._node = node
+
+    @classmethod
+    def parse(cls, text: str) -> Tree | None:
+        """The tree of a recorded spec; None if nothing was recorded."""
+        return cls(json.loads(text)[1]) if text else None
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.type is None
+
+    @property
+    def leaf_count(self) -> int:
+        return 1 if self.is_leaf else sum(child.leaf_count for child in self.children)
+
+    @property
+    def keys(self) -> list[Any]:
+        """Of a mapping, in order."""
+        return self.context[1] if self.type == "collections.defaultdict" else (self.context or [])
+
+    def flatten(self, value: Any, where: str = "the arguments") -> Iterator[Any]:
+        """The leaves of `value`, which must have this structure."""
+        if self.is_leaf:
+            yield value
+        elif self.type in _MAPPINGS:
+            yield from self._flatten_mapping(value, where)
+        else:
+            children = self._child_values(value, where)
+            if len(children) != len(self.children):
+                raise UsageError(f"{where} should have {len(self.children)} values, not {len(children)}")
+            for index, (child, item) in enumerate(zip(self.children, children, strict=True)):
+                yield from child.flatten(item, f"{where}[{index}]")
+
+    def _flatten_mapping(self, value: Any, where: str) -> Iterator[Any]:
+        if not isinstance(value, dict):
+            raise UsageError(f"{where} should be a dict, not {type(value).__name__}")
+        missing = [key for key in self.keys if key not in value]
+        unknown = [key for key in value if key not in self.keys]
+        if missing or unknown:
+            raise UsageError(f"{where} should have the keys {list(self.keys)}, not {list(value)}")
+        for child, key in zip(self.children, self.keys, strict=True):
+            yield from child.flatten(value[key], f"{where}[{key!r}]")
+
+    def _child_values(self, value: Any, where: str) -> list[Any]:
+        expected = _SEQUENCE_TYPES.get(self.type or "")
+        if expected is not None:
+            if not isinstance(value, expected):
+                raise UsageError(f"{where} should be a {expected.__name__}, not {type(value).__name__}")
+            return list(value)
+        if isinstance(value, tuple):  # a named tuple, by any definition of it
+            return list(value)
+        return _registered_children(value, where)
+
+    def unflatten(self, leaves: Iterator[Any]) -> Any:
+        """The structure again, with leaves taken in order."""
+        if self.is_leaf:
+            return next(leaves)
+        values = [child.unflatten(leaves) for child in self.children]
+        if self.type in _SEQUENCES:
+            return _SEQUENCES[self.type](values)
+        if self.type == "builtins.dict":
+            return dict(zip(self.keys, values, strict=True))
+        if self.type == "collections.OrderedDict":
+            return OrderedDict(zip(self.keys, values, strict=True))
+        if self.type == "collections.defaultdict":
+            return defaultdict(None, zip(self.keys, values, strict=True))
+        return self._rebuild(values)
+
+    def _rebuild(self, values: list[Any]) -> Any:
+        """A type that some library registered. Where it is not known, a tuple of the same values."""
+        pytree = sys.modules.get("torch.utils._pytree")
+        if pytree is not None:
+            try:
+                spec = pytree.treespec_loads(json.dumps([1, _with_leaf_children(self._node)]))
+                return pytree.tree_unflatten(values, spec)
+            except Exception:  # whatever a library's own code raises: the values matter more
+                pass
+        if isinstance(self.context, list) and len(self.context) == len(values):
+            fields = [str(name) for name in self.context]
+            if all(name.isidentifier() for name in fields):
+                return namedtuple((self.type or "Result").rpartition(".")[2], fields)(*values)
+        return tuple(values)
+
+
+def _parse_context(text: Any) -> Any:
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _with_leaf_children(node: dict[str, Any]) -> dict[str, Any]:
+    leaf = {"type": None, "context": None, "children_spec": []}
+    return {**node, "children_spec": [leaf] * len(node["children_spec"])}
+
+
+def _registered_children(value: Any, where: str) -> list[Any]:
+    pytree = sys.modules.get("torch.utils._pytree")
+    registered = pytree.SUPPORTED_NODES.get(type(value)) if pytree is not None else None
+    if registered is None:
+        raise UsageError(f"{where} is a {type(value).__name__}, which cannot be taken apart")
+    return list(registered.flatten_fn(value)[0])

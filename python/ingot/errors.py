@@ -1,0 +1,27 @@
+"""What can go wrong. Catch `IngotError` for everything, or a subclass for one kind of problem."""
+
+from __future__ import annotations
+
+
+class IngotError(Exception):
+    """Base of every exception that Ingot raises on purpose."""
+
+
+class UsageError(IngotError, ValueError):
+    """The call cannot work: a wrong name, shape, dtype, path or option."""
+
+
+class CorruptFileError(IngotError, ValueError):
+    """A file is truncated, damaged, or something else than it claims to be."""
+
+
+class UnsupportedError(IngotError, NotImplementedError):
+    """Valid, but Ingot cannot handle it. The message says what to do."""
+
+
+class AssetIOError(IngotError, OSError):
+    """The operating system refused: a missing file, no permission, a full disk."""
+
+
+class InternalError(IngotError, RuntimeError):
+    """A bug of Ingot. Please report it."""

@@ -1,0 +1,250 @@
+"""Converting, loading and running programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingot import _arrays, _core
+from ingot._tree import Tree
+from ingot.errors import UsageError
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+_ASSET_NAME = "program.ingot"
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input, an output or a state of an entry point."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+    """A size, or the expression of a size that varies, such as "s0" or "2*s0"."""
+    is_literal: bool = False
+    """An argument or result that is no tensor and never changes; `literal` is its value."""
+    literal: Any = None
+    is_scalar: bool = False
+    """A number instead of a tensor."""
+    mutates: str = ""
+    """Outputs only: the input whose content this output replaces."""
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """What can be called, and with what."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    states: tuple[Port, ...]
+    symbols: Mapping[str, tuple[int, int]]
+    """The symbols in shapes, with their smallest and largest value."""
+
+
+class _Signature:
+    """An entry point and the structure of its arguments and results."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        self.entry = EntryPoint(
+            name=described["name"],
+            inputs=tuple(_port(port) for port in described["inputs"]),
+            outputs=tuple(_port(port) for port in described["outputs"]),
+            states=tuple(_port(port) for port in described["states"]),
+            symbols={item["name"]: (item["min"], item["max"]) for item in described.get("symbols", [])},
+        )
+        self._arguments = Tree.parse(described.get("in_spec", ""))
+        self._results = Tree.parse(described.get("out_spec", ""))
+
+    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """One value for each input. Arguments of the original call, or inputs by name."""
+        if self._arguments is None:
+            return self._by_name(args, kwargs)
+        try:
+            return list(self._arguments.flatten((args, kwargs)))
+        except UsageError:
+            names = {port.name for port in self.entry.inputs}
+            if not names.issuperset(kwargs) or len(args) + len(kwargs) > len(names):
+                raise
+        return self._by_name(args, kwargs)
+
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        ports = self.entry.inputs
+        given = dict(zip((port.name for port in ports), args, strict=False))
+        if len(args) > len(ports) or given.keys() & kwargs.keys():
+            raise UsageError(f"too many arguments; '{self.entry.name}' takes {_names(ports)}")
+        given |= kwargs
+        given = {port.name: port.literal for port in ports if port.is_literal} | given
+        missing = [port.name for port in ports if port.name not in given]
+        unknown = [name for name in given if name not in {port.name for port in ports}]
+        if missing or unknown:
+            problem = f"input '{missing[0]}' is missing" if missing else f"there is no input '{unknown[0]}'"
+            raise UsageError(f"{problem}; '{self.entry.name}' takes {_names(ports)}")
+        return [given[port.name] for port in ports]
+
+    def unflatten(self, outputs: list[Any]) -> Any:
+        if self._results is None:
+            return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return self._results.unflatten(iter(outputs))
+
+
+class Program:
+    """A converted model. Call it as the model was called; threads may do so at once."""
+
+    def __init__(self, path: str | os.PathLike[str], *, _returns_torch: bool = False) -> None:
+        self._path = os.fspath(path)
+        self._core = _core.Program(self._path)
+        described = json.loads(self._core.describe())
+        entries = described["entry_points"] if isinstance(described, dict) else described
+        self._signatures = {entry["name"]: _Signature(entry) for entry in entries}
+        self._returns_torch = _returns_torch
+
+    @property
+    def entry_points(self) -> tuple[EntryPoint, ...]:
+        return tuple(signature.entry for signature in self._signatures.values())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(*args, **kwargs)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the only entry point with the original call's arguments; the result has its structure.
+
+        Tensors may be torch's or numpy's; if any is torch's, the results are too.
+        """
+        if len(self._signatures) != 1:
+            names = ", ".join(self._signatures)
+            raise UsageError(f"the program has several entry points ({names}); use run_entry(name, ...)")
+        return self.run_entry(next(iter(self._signatures)), *args, **kwargs)
+
+    def run_entry(self, entry: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Like `run`, for one of several entry points."""
+        signature = self._signatures.get(entry)
+        if signature is None:
+            raise UsageError(f"there is no entry point '{entry}'; there are {', '.join(self._signatures)}")
+        values = signature.flatten(args, kwargs)
+        given = [
+            (port, value)
+            for port, value in zip(signature.entry.inputs, values, strict=True)
+            if not _check_literal(port, value)
+        ]
+        arrays = [_arrays.to_input(value, port.name, port.dtype) for port, value in given]
+        has_tensors = any(not port.is_scalar for port, _ in given)
+        use_torch = any(_arrays.is_torch(value) for value in values) or (self._returns_torch and not has_tensors)
+        raw = self._core.run(entry, [array for array, _ in arrays], [dtype for _, dtype in arrays], not use_torch)
+        inputs = {port.name: value for port, value in given}
+        return signature.unflatten(_outputs(signature.entry, raw, inputs, use_torch))
+
+    def save_asset(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Saves the program, whole or not at all. Replaces an existing asset only if told to."""
+        _core.copy_asset(self._path, os.fspath(path), overwrite)
+
+    def __repr__(self) -> str:
+        entries = "; ".join(f"{entry.name}({_names(entry.inputs)})" for entry in self.entry_points)
+        return f"<ingot.Program {entries}>"
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it."""
+    return Program(path)
+
+
+def convert(
+    model: torch.nn.Module | ExportedProgram | str | os.PathLike[str],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+    disable_passes: Sequence[str] = (),
+) -> Program:
+    """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file."""
+    options = json.dumps({"disable_passes": list(disable_passes)})
+    folder = tempfile.mkdtemp(prefix="ingot-")
+    path = str(Path(folder) / _ASSET_NAME)
+    try:
+        if isinstance(model, str | os.PathLike):
+            _core.convert_file(os.fspath(model), path, False, options)
+        else:
+            exported = _export(model, args, kwargs, dynamic_shapes, strict)
+            _convert_exported(exported, path, options)
+        program = Program(path, _returns_torch=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    # The files stay mapped while the program lives; afterwards nobody needs them.
+    weakref.finalize(program, shutil.rmtree, folder, ignore_errors=True)
+    return program
+
+
+def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, strict: bool) -> Any:
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        if args or kwargs or dynamic_shapes:
+            raise UsageError("an ExportedProgram has its arguments already: pass it alone")
+        return model
+    if not isinstance(model, torch.nn.Module):
+        raise UsageError(f"a module, an ExportedProgram or a .pt2 file is needed, not {type(model).__name__}")
+    if isinstance(args, torch.Tensor):
+        args = (args,)
+    with torch.no_grad():
+        return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)
+
+
+def _convert_exported(exported: Any, path: str, options: str) -> None:
+    from ingot._serialize import serialize
+
+    serialized = serialize(exported)
+    _core.convert_memory(serialized.json, serialized.weights, path, False, options)
+
+
+def _port(described: dict[str, Any]) -> Port:
+    return Port(
+        name=described["name"],
+        dtype=described.get("dtype", ""),
+        shape=tuple(described.get("shape", ())),
+        is_literal="literal" in described,
+        literal=described.get("literal"),
+        is_scalar=described.get("scalar", False),
+        mutates=described.get("mutates", ""),
+    )
+
+
+def _names(ports: Sequence[Port]) -> str:
+    return ", ".join(port.name for port in ports) or "nothing"
+
+
+def _check_literal(port: Port, value: Any) -> bool:
+    """Whether the input was fixed when the model was exported; then the value must be the same."""
+    if not port.is_literal:
+        return False
+    if isinstance(value, bool | int | float | str | None) and value != port.literal:
+        raise UsageError(f"input '{port.name}' was exported as {port.literal!r} and cannot be {value!r}")
+    return True
+
+
+def _outputs(entry: EntryPoint, raw: list[Any], inputs: dict[str, Any], use_torch: bool) -> list[Any]:
+    """The results in order. What replaces an input's content is written there instead."""
+    results: list[Any] = []
+    arrays = iter(raw)
+    for port in entry.outputs:
+        if port.is_literal:
+            results.append(port.literal)
+            continue
+        raw_array = next(arrays)
+        array = _arrays.to_torch(raw_array) if use_torch else _arrays.to_numpy(raw_array, port.dtype)
+        if port.mutates:
+            _arrays.copy_into(inputs[port.mutates], array)
+        else:
+            results.append(array.item() if port.is_scalar else array)
+    return results

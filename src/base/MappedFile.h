@@ -1,0 +1,44 @@
+// A whole file in memory, mapped rather than read.
+#pragma once
+
+#include "base/Result.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ingot {
+
+class MappedFile {
+public:
+  enum class Access {
+    ReadOnly,
+    CopyOnWrite, ///< pages may be changed; changes are private to the process
+  };
+
+  /// Opens a regular file. Errors carry the path and the operating system's words.
+  static Result<std::shared_ptr<MappedFile>> open(const std::string &path,
+                                                  Access access = Access::ReadOnly);
+  ~MappedFile();
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  std::span<const std::byte> bytes() const { return {start, length}; }
+  /// Only for CopyOnWrite.
+  std::span<std::byte> mutableBytes();
+  const std::string &path() const { return filePath; }
+
+private:
+  MappedFile() = default;
+
+  std::string filePath;
+  std::byte *start = nullptr;
+  size_t length = 0;
+  Access access = Access::ReadOnly;
+};
+
+/// "cannot open 'x': No such file or directory", from the current errno.
+Error errnoError(const std::string &what);
+
+} // namespace ingot

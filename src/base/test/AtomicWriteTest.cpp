@@ -1,0 +1,67 @@
+#include "base/AtomicWrite.h"
+
+#include "base/test/TemporaryFolder.h"
+
+#include <gtest/gtest.h>
+
+using namespace ingot;
+using namespace ingot::test;
+
+namespace {
+
+TEST(AtomicWrite, ReplacesFiles) {
+  TemporaryFolder folder;
+  std::string path = folder.write("x", "old");
+  ASSERT_TRUE(writeFileAtomically(path, std::string_view("new")));
+  EXPECT_EQ(readFile(path), "new");
+  EXPECT_EQ(folder.entryCount(), 1u);
+}
+
+TEST(AtomicWrite, LeavesNothingWithoutCommit) {
+  TemporaryFolder folder;
+  std::string path = folder.write("x", "old");
+  {
+    Result<AtomicFile> file = AtomicFile::create(path);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write(std::string_view("new")));
+    EXPECT_EQ(file->bytesWritten(), 3u);
+  }
+  {
+    Result<AtomicDirectory> directory = AtomicDirectory::create(folder.file("d"));
+    ASSERT_TRUE(directory);
+    std::ofstream(directory->path() + "/inner") << "1";
+  }
+  EXPECT_EQ(readFile(path), "old");
+  EXPECT_EQ(folder.entryCount(), 1u);
+}
+
+TEST(AtomicWrite, SaysWhyItFails) {
+  Status status = writeFileAtomically("/nonexistent/x", std::string_view("new"));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, ErrorKind::Io);
+  TemporaryFolder folder;
+  // A directory cannot be replaced by a file, nor the other way round.
+  std::filesystem::create_directory(folder.file("d"));
+  EXPECT_FALSE(writeFileAtomically(folder.file("d"), std::string_view("new")));
+  Result<AtomicDirectory> directory = AtomicDirectory::create(folder.write("f", "file"));
+  ASSERT_TRUE(directory);
+  EXPECT_FALSE(directory->commit());
+  EXPECT_EQ(readFile(folder.file("f")), "file");
+}
+
+TEST(AtomicWrite, ReplacesDirectories) {
+  TemporaryFolder folder;
+  for (std::string content : {"one", "two"}) {
+    Result<AtomicDirectory> directory = AtomicDirectory::create(folder.file("d"));
+    ASSERT_TRUE(directory);
+    std::filesystem::create_directory(directory->path() + "/sub");
+    std::ofstream(directory->path() + "/sub/" + content) << content;
+    Status status = directory->commit();
+    ASSERT_TRUE(status) << status.error().str();
+  }
+  EXPECT_EQ(folder.entryCount(), 1u);
+  EXPECT_EQ(readFile(folder.file("d/sub/two")), "two");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("d/sub/one")));
+}
+
+} // namespace

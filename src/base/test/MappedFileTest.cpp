@@ -1,0 +1,44 @@
+#include "base/MappedFile.h"
+
+#include "base/Bytes.h"
+#include "base/test/TemporaryFolder.h"
+
+#include <gtest/gtest.h>
+
+using namespace ingot;
+using namespace ingot::test;
+
+namespace {
+
+TEST(MappedFile, MapsFiles) {
+  TemporaryFolder folder;
+  auto file = MappedFile::open(folder.write("x", "hello"));
+  ASSERT_TRUE(file) << file.error().str();
+  EXPECT_EQ(asText((*file)->bytes()), "hello");
+  auto empty = MappedFile::open(folder.write("e", ""));
+  ASSERT_TRUE(empty);
+  EXPECT_TRUE((*empty)->bytes().empty());
+}
+
+TEST(MappedFile, KeepsChangesPrivate) {
+  TemporaryFolder folder;
+  std::string path = folder.write("x", "hello");
+  auto file = MappedFile::open(path, MappedFile::Access::CopyOnWrite);
+  ASSERT_TRUE(file);
+  (*file)->mutableBytes()[0] = std::byte('J');
+  EXPECT_EQ(asText((*file)->bytes()), "Jello");
+  EXPECT_EQ(readFile(path), "hello");
+}
+
+TEST(MappedFile, SaysWhyItFails) {
+  TemporaryFolder folder;
+  auto missing = MappedFile::open(folder.file("none"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::Io);
+  EXPECT_NE(missing.error().message.find("No such file"), std::string::npos);
+  auto directory = MappedFile::open(folder.path());
+  ASSERT_FALSE(directory);
+  EXPECT_NE(directory.error().message.find("not a regular file"), std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,123 @@
+// libingot_compiler.so: the functions behind runtime/CompilerApi.h.
+#include "asset/Cache.h"
+#include "asset/Reader.h"
+#include "asset/Writer.h"
+#include "base/AtomicWrite.h"
+#include "compiler/Options.h"
+#include "pipeline/Pipeline.h"
+#include "pt2/Archive.h"
+#include "runtime/CompilerApi.h"
+#include "runtime/CpuKey.h"
+
+#include <cstring>
+#include <filesystem>
+
+namespace ingot {
+namespace {
+
+Status writeSpecialisation(const asset::Asset &source, std::string_view key, const Specialised &made) {
+  INGOT_TRY(asset::SpecialisationWriter writer, asset::SpecialisationWriter::begin(source, key));
+  std::string folder = writer.folder() + "/";
+  INGOT_CHECK(writeFileAtomically(folder + std::string(asset::kPlanFile), made.planText));
+  if (!made.kernelLibrary.empty())
+    INGOT_CHECK(writeFileAtomically(folder + std::string(asset::kKernelsFile), made.kernelLibrary));
+  auto committed = writer.commit();
+  if (!committed)
+    return std::move(committed.error());
+  return {};
+}
+
+Status specialiseAsset(const std::string &path, std::string_view key, const PipelineOptions &options) {
+  INGOT_TRY(asset::Asset source, asset::readAsset(path));
+  INGOT_TRY(Specialised made, specialiseProgram(source.programBytes(), options));
+  if (made.planText.empty()) // stopped before the end, to look at the IR
+    return {};
+  return writeSpecialisation(source, key, made);
+}
+
+Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite,
+                      const CompilerOptions &options) {
+  INGOT_TRY(Converted converted, convertProgram(program, options.pipeline));
+  if (converted.bytecode.empty())
+    return {};
+  INGOT_CHECK(asset::writeAsset(path, converted.content, {overwrite}));
+  if (options.specialise)
+    return specialiseAsset(path, cpuKey(), options.pipeline);
+  return {};
+}
+
+Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson) {
+  INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
+  INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
+  INGOT_TRY(pt2::Program program, pt2::readProgram(pt2Path));
+  return convertAndSave(program, assetPath, overwrite, options);
+}
+
+pt2::MemoryWeight memoryWeight(const CompilerWeight &weight) {
+  pt2::MemoryWeight out;
+  out.name = weight.name;
+  out.isConstant = weight.isConstant;
+  out.isParameter = weight.isParameter;
+  out.dtype = static_cast<DType>(weight.dtype);
+  out.sizes.assign(weight.sizes, weight.sizes + weight.rank);
+  out.strides.assign(weight.strides, weight.strides + weight.rank);
+  out.storageOffset = weight.storageOffset;
+  out.storage = {static_cast<const std::byte *>(weight.storage), weight.storageBytes};
+  return out;
+}
+
+Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights,
+                         const char *assetPath, bool overwrite, const char *optionsJson) {
+  INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
+  INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
+  std::vector<pt2::MemoryWeight> given;
+  for (const CompilerWeight &weight : weights)
+    given.push_back(memoryWeight(weight));
+  INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, given));
+  return convertAndSave(program, assetPath, overwrite, options);
+}
+
+/// The boundary of the library: no exception passes, errors become a kind and a message.
+template <typename Work> bool guarded(CompilerError *error, Work work) {
+  Status status = [&]() -> Status {
+    try {
+      return work();
+    } catch (const std::bad_alloc &) {
+      return ioError("out of memory");
+    } catch (const std::exception &e) {
+      return internalError(e.what());
+    }
+  }();
+  if (status)
+    return true;
+  error->kind = static_cast<int32_t>(status.error().kind);
+  error->message = strdup(status.error().str().c_str());
+  return false;
+}
+
+constexpr CompilerApi kApi = {
+    kCompilerApiVersion,
+    [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
+      return guarded(error, [&] { return convertFile(pt2Path, assetPath, overwrite, options); });
+    },
+    [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const char *assetPath,
+       bool overwrite, const char *options, CompilerError *error) {
+      return guarded(error, [&] {
+        return convertFromMemory({json, bytes}, {weights, count}, assetPath, overwrite, options);
+      });
+    },
+    [](const char *assetPath, const char *key, const char *options, CompilerError *error) {
+      return guarded(error, [&]() -> Status {
+        INGOT_TRY(CompilerOptions parsed, parseOptions(options));
+        return specialiseAsset(assetPath, key, parsed.pipeline);
+      });
+    },
+    [](char *message) { std::free(message); },
+};
+
+} // namespace
+} // namespace ingot
+
+extern "C" __attribute__((visibility("default"))) const ingot::CompilerApi *ingot_compiler_api() {
+  return &ingot::kApi;
+}

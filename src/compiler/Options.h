@@ -1,0 +1,18 @@
+// The JSON options of a conversion, as doors pass them.
+#pragma once
+
+#include "base/Result.h"
+#include "pipeline/Pipeline.h"
+
+namespace ingot {
+
+struct CompilerOptions {
+  PipelineOptions pipeline;
+  bool specialise = false; ///< also make the cache entry for this CPU
+};
+
+/// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool).
+/// Null or empty text means the defaults; an unknown key is an error.
+Result<CompilerOptions> parseOptions(const char *json);
+
+} // namespace ingot

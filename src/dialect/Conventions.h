@@ -1,0 +1,29 @@
+// Names of the discardable attributes that carry what has no op: the program's signature.
+//
+// Every entry point is a `func.func`. Its arguments are the user's tensors and symbolic numbers, in
+// the order of the flattened call, followed by the states; its results are the user's outputs followed by
+// the new values of the states. Literal inputs and outputs (None, 3, "x") are no arguments or results:
+// kFlatInputs and kFlatOutputs tell where they stand.
+#pragma once
+
+namespace ingot::attr {
+
+// On arguments and results.
+inline constexpr const char *kName = "ingot.name";       ///< string: the name the user knows
+inline constexpr const char *kDims = "ingot.dims";       ///< strings, one a dimension: "s0", "2*s0", "128"
+inline constexpr const char *kState = "ingot.state";     ///< string: name of the state (buffer) it is
+inline constexpr const char *kInitial = "ingot.initial"; ///< string, on state arguments: weight key of the first value
+inline constexpr const char *kMutates = "ingot.mutates"; ///< string, on results: user input that it replaces
+
+// On functions.
+inline constexpr const char *kFlatInputs = "ingot.flat_inputs"; ///< array: argument number (i64), or the literal
+inline constexpr const char *kFlatOutputs =
+    "ingot.flat_outputs";                                 ///< array: result number (i64), or the literal as JSON string
+inline constexpr const char *kInSpec = "ingot.in_spec";   ///< string: torch's tree spec of the call
+inline constexpr const char *kOutSpec = "ingot.out_spec"; ///< string: torch's tree spec of the outputs
+inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbol -> [min, max] (i64)
+
+// On carrier ops and ingot.yield whose returns are not simply the results in order.
+inline constexpr const char *kReturns = "ingot.returns"; ///< array: a result's number, a list of them, or unit for None
+
+} // namespace ingot::attr

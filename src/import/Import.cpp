@@ -1,0 +1,318 @@
+#include "import/Import.h"
+
+#include "dialect/Conventions.h"
+#include "import/GraphImporter.h"
+#include "import/Location.h"
+#include "import/SignatureText.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot {
+
+using pt2::InputKind;
+using pt2::InputSpec;
+using pt2::OutputKind;
+using pt2::OutputSpec;
+
+static bool isSameView(const pt2::Weight &a, const pt2::Weight &b) {
+  return a.kind == b.kind && a.storageId == b.storageId && a.storage.data() == b.storage.data() && a.dtype == b.dtype &&
+         a.sizes == b.sizes && a.strides == b.strides && a.storageOffset == b.storageOffset;
+}
+
+Result<std::string> weightKey(const pt2::Program &program, const InputSpec &input) {
+  const pt2::Weight *weight = program.findWeight(input);
+  if (!weight)
+    return corruptError("the file has no data for '" + input.target + "'");
+  if (weight->kind != pt2::PayloadKind::Tensor)
+    return unsupportedError("'" + input.target + "' is a Python object, not a plain tensor")
+        .note("convert it to a plain tensor before exporting");
+  // Keys are looked up among the weights first; a constant of the same name could not be reached.
+  auto it = program.weights.find(input.target);
+  if (it != program.weights.end() && &it->second != weight && !isSameView(it->second, *weight))
+    return unsupportedError("a parameter and a constant are both called '" + input.target + "'");
+  if (weight->storage.empty())
+    return input.target;
+  for (const InputSpec &other : program.signature.inputs)
+    if (const pt2::Weight *first = program.findWeight(other); first && isSameView(*first, *weight))
+      return other.target;
+  return input.target;
+}
+
+namespace {
+
+/// An argument or a result of the function.
+struct Port {
+  std::string value; ///< its name in the graph
+  Type type;
+  NamedAttrList attributes;
+};
+
+/// A weight, and the graph inputs that it is: several when it is tied.
+struct NamedWeight {
+  std::string key;
+  std::vector<std::string> inputs;
+  std::string newValue; ///< what the program changes it to; empty for plain weights
+};
+
+class ProgramImporter {
+public:
+  ProgramImporter(const pt2::Program &program, MLIRContext &context)
+      : program(program), builder(&context), graph(builder, program.graph) {}
+
+  Result<OwningOpRef<ModuleOp>> run(StringRef entry);
+
+private:
+  Status readInputs();
+  Status readUserInput(const InputSpec &input);
+  Status readWeight(const InputSpec &input);
+  Status readOutputs();
+  Status readUserOutput(const OutputSpec &output);
+  Status readMutation(const OutputSpec &output);
+  Status addStates();
+  Status buildBody(func::FuncOp func);
+  Status defineWeights();
+  void setAttributes(func::FuncOp func);
+  Result<Port> describe(const std::string &value);
+
+  const pt2::Program &program;
+  OpBuilder builder;
+  GraphImporter graph;
+
+  std::vector<Port> arguments, results, mutatedInputs;
+  std::vector<NamedWeight> weights;
+  llvm::StringMap<size_t> weightNumbers;   ///< key -> index into weights
+  llvm::StringMap<std::string> targetKeys; ///< name of a parameter or buffer -> key
+  SmallVector<Attribute> flatInputs, flatOutputs;
+};
+
+Result<Port> ProgramImporter::describe(const std::string &value) {
+  INGOT_TRY(Type type, graph.typeOf(value));
+  INGOT_TRY(std::vector<std::string> dims, dimTexts(program.graph, value));
+  NamedAttrList attributes;
+  attributes.set(attr::kName, builder.getStringAttr(value));
+  SmallVector<StringRef> texts(dims.begin(), dims.end());
+  attributes.set(attr::kDims, builder.getStrArrayAttr(texts));
+  return Port{value, type, std::move(attributes)};
+}
+
+Status ProgramImporter::readUserInput(const InputSpec &input) {
+  std::string name = valueName(input.value);
+  if (name.empty() || input.kind == InputKind::ConstantInput) {
+    INGOT_TRY(std::string literal, literalText(input.value));
+    flatInputs.push_back(builder.getStringAttr(literal));
+    return {};
+  }
+  INGOT_TRY(Port port, describe(name));
+  flatInputs.push_back(builder.getI64IntegerAttr(arguments.size()));
+  arguments.push_back(std::move(port));
+  return {};
+}
+
+Status ProgramImporter::readWeight(const InputSpec &input) {
+  INGOT_TRY(std::string key, weightKey(program, input));
+  auto [it, isNew] = weightNumbers.try_emplace(key, weights.size());
+  if (isNew)
+    weights.push_back({key, {}, ""});
+  weights[it->second].inputs.push_back(valueName(input.value));
+  targetKeys[input.target] = key;
+  return {};
+}
+
+Status ProgramImporter::readInputs() {
+  for (const InputSpec &input : program.signature.inputs) {
+    switch (input.kind) {
+    case InputKind::UserInput:
+    case InputKind::ConstantInput:
+      INGOT_CHECK(readUserInput(input));
+      break;
+    case InputKind::Parameter:
+    case InputKind::Buffer:
+    case InputKind::TensorConstant:
+      INGOT_CHECK(readWeight(input));
+      break;
+    case InputKind::CustomObj:
+      break; // Carriers refer to objects by name.
+    case InputKind::Token:
+      return unsupportedError("the program has effect tokens");
+    }
+  }
+  return {};
+}
+
+Status ProgramImporter::readUserOutput(const OutputSpec &output) {
+  std::string name = valueName(output.value);
+  if (name.empty()) {
+    INGOT_TRY(std::string literal, literalText(output.value));
+    flatOutputs.push_back(builder.getStringAttr(literal));
+    return {};
+  }
+  auto known = llvm::find_if(results, [&](const Port &port) { return port.value == name; });
+  flatOutputs.push_back(builder.getI64IntegerAttr(known - results.begin()));
+  if (known != results.end())
+    return {};
+  INGOT_TRY(Port port, describe(name));
+  results.push_back(std::move(port));
+  return {};
+}
+
+Status ProgramImporter::readMutation(const OutputSpec &output) {
+  std::string name = valueName(output.value);
+  if (output.kind == OutputKind::UserInputMutation) {
+    INGOT_TRY(Port port, describe(name));
+    port.attributes.set(attr::kMutates, builder.getStringAttr(output.target));
+    mutatedInputs.push_back(std::move(port));
+    return {};
+  }
+  auto key = targetKeys.find(output.target);
+  if (key == targetKeys.end())
+    return corruptError("the program changes '" + output.target + "', which it does not have");
+  weights[weightNumbers[key->second]].newValue = name;
+  return {};
+}
+
+Status ProgramImporter::readOutputs() {
+  for (const OutputSpec &output : program.signature.outputs) {
+    switch (output.kind) {
+    case OutputKind::UserOutput:
+    case OutputKind::Loss:
+      INGOT_CHECK(readUserOutput(output));
+      break;
+    case OutputKind::BufferMutation:
+    case OutputKind::ParameterMutation:
+    case OutputKind::UserInputMutation:
+      INGOT_CHECK(readMutation(output));
+      break;
+    case OutputKind::GradientToParameter:
+    case OutputKind::GradientToUserInput:
+      return unsupportedError("the program computes gradients; export the forward pass alone");
+    case OutputKind::Token:
+      return unsupportedError("the program has effect tokens");
+    }
+  }
+  llvm::append_range(results, mutatedInputs);
+  return {};
+}
+
+/// States follow the user's values, in the order of the weights.
+Status ProgramImporter::addStates() {
+  for (const NamedWeight &weight : weights) {
+    if (weight.newValue.empty())
+      continue;
+    INGOT_TRY(Type type, graph.typeOf(weight.inputs.front()));
+    INGOT_TRY(Type newType, graph.typeOf(weight.newValue));
+    NamedAttrList attributes;
+    attributes.set(attr::kState, builder.getStringAttr(weight.key));
+    results.push_back({weight.newValue, newType, attributes});
+    attributes.set(attr::kName, builder.getStringAttr(weight.key));
+    attributes.set(attr::kInitial, builder.getStringAttr(weight.key));
+    arguments.push_back({weight.inputs.front(), type, attributes});
+  }
+  return {};
+}
+
+void ProgramImporter::setAttributes(func::FuncOp func) {
+  for (auto [i, port] : llvm::enumerate(arguments))
+    func.setArgAttrs(i, port.attributes.getDictionary(builder.getContext()));
+  for (auto [i, port] : llvm::enumerate(results))
+    func.setResultAttrs(i, port.attributes.getDictionary(builder.getContext()));
+  func->setAttr(attr::kFlatInputs, builder.getArrayAttr(flatInputs));
+  func->setAttr(attr::kFlatOutputs, builder.getArrayAttr(flatOutputs));
+  if (!program.moduleCalls.empty() && program.moduleCalls.front().signature) {
+    func->setAttr(attr::kInSpec, builder.getStringAttr(program.rootSignature().inSpecText));
+    func->setAttr(attr::kOutSpec, builder.getStringAttr(program.rootSignature().outSpecText));
+  }
+  NamedAttrList symbols;
+  for (const auto &[symbol, range] : program.rangeConstraints) {
+    // torch's tracer assumes sizes of 2 and more, but runs smaller ones: bounds up to 2 mean nothing.
+    int64_t low = range.min.value_or(std::numeric_limits<int64_t>::min());
+    if (low >= 0 && low <= 2)
+      low = 0;
+    symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
+  }
+  func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
+}
+
+Status ProgramImporter::defineWeights() {
+  for (const NamedWeight &weight : weights) {
+    Value value;
+    if (weight.newValue.empty()) {
+      INGOT_TRY(Type type, graph.typeOf(weight.inputs.front()));
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || !tensor.hasStaticShape())
+        return corruptError("'" + weight.key + "' is no tensor of known sizes");
+      Location location = makeLocation(builder.getContext(), SourceInfo{weight.inputs.front(), "", 0, ""});
+      value = builder.create<WeightOp>(location, tensor, weight.key);
+    } else {
+      INGOT_TRY(value, graph.lookup(weight.inputs.front()));
+    }
+    for (const std::string &name : weight.inputs)
+      if (Result<Value> known = graph.lookup(name); !known)
+        INGOT_CHECK(graph.define(name, value));
+  }
+  return {};
+}
+
+Status ProgramImporter::buildBody(func::FuncOp func) {
+  Block *block = func.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  for (auto [port, argument] : llvm::zip_equal(arguments, block->getArguments())) {
+    argument.setLoc(makeLocation(builder.getContext(), SourceInfo{port.value, "", 0, ""}));
+    INGOT_CHECK(graph.define(port.value, argument));
+  }
+  INGOT_CHECK(defineWeights());
+  INGOT_CHECK(graph.importNodes());
+  SmallVector<Value> values;
+  for (const Port &port : results) {
+    INGOT_TRY(Value value, graph.lookup(port.value));
+    values.push_back(value);
+  }
+  builder.create<func::ReturnOp>(func.getLoc(), values);
+  return {};
+}
+
+Result<OwningOpRef<ModuleOp>> ProgramImporter::run(StringRef entry) {
+  INGOT_CHECK(readInputs());
+  INGOT_CHECK(readOutputs());
+  INGOT_CHECK(addStates());
+  auto types = [](const std::vector<Port> &ports) {
+    return llvm::to_vector(llvm::map_range(ports, [](const Port &port) { return port.type; }));
+  };
+  Location location = NameLoc::get(builder.getStringAttr(entry));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  builder.setInsertionPointToStart(module->getBody());
+  auto type = builder.getFunctionType(types(arguments), types(results));
+  auto func = builder.create<func::FuncOp>(location, entry, type);
+  INGOT_CHECK(buildBody(func));
+  setAttributes(func);
+  return module;
+}
+
+/// Turns what the verifier says into an error: the file describes a program that cannot be.
+Status verifyModule(ModuleOp module) {
+  std::string messages;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    messages += (messages.empty() ? "" : "\n") + diagnostic.str();
+    if (std::string where = sourceInfo(diagnostic.getLocation()).str(); !where.empty())
+      messages += "\n  at " + where;
+    return success();
+  });
+  if (failed(verify(module)))
+    return corruptError("the exported program contradicts itself: " + messages);
+  return {};
+}
+
+} // namespace
+
+Result<OwningOpRef<ModuleOp>> importProgram(const pt2::Program &program, MLIRContext &context, StringRef entry) {
+  INGOT_TRY(OwningOpRef<ModuleOp> module, ProgramImporter(program, context).run(entry));
+  INGOT_CHECK(verifyModule(*module));
+  return module;
+}
+
+} // namespace ingot

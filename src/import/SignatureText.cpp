@@ -1,0 +1,77 @@
+#include "import/SignatureText.h"
+
+#include "base/Json.h"
+#include "pt2/SymExpr.h"
+
+#include <cmath>
+
+namespace ingot {
+
+using pt2::Argument;
+using pt2::ArgumentKind;
+
+template <typename T> static Result<std::string> symbolText(const pt2::SymScalar<T> &scalar) {
+  if (scalar.isConcrete())
+    return nlohmann::json(scalar.concrete()).dump();
+  Result<pt2::SymExpr> expr = pt2::parseSymExpr(scalar.expr().text);
+  if (!expr && expr.error().kind == ErrorKind::Unsupported)
+    return std::string("?"); // A size that nobody can check is still a size.
+  if (!expr)
+    return std::move(expr.error());
+  return pt2::printSymExpr(*expr);
+}
+
+Result<std::vector<std::string>> dimTexts(const pt2::Graph &graph, llvm::StringRef value) {
+  std::string_view name(value.data(), value.size());
+  std::vector<std::string> texts;
+  auto add = [&](const auto &scalar) -> Status {
+    INGOT_TRY(std::string text, symbolText(scalar));
+    texts.push_back(std::move(text));
+    return {};
+  };
+  if (const pt2::TensorMeta *meta = graph.findTensor(name)) {
+    for (const pt2::SymInt &size : meta->sizes)
+      INGOT_CHECK(add(size));
+  } else if (auto it = graph.symIntValues.find(name); it != graph.symIntValues.end()) {
+    INGOT_CHECK(add(it->second));
+  } else if (auto it = graph.symFloatValues.find(name); it != graph.symFloatValues.end()) {
+    INGOT_CHECK(add(it->second));
+  } else if (auto it = graph.symBoolValues.find(name); it != graph.symBoolValues.end()) {
+    INGOT_CHECK(add(it->second));
+  }
+  return texts;
+}
+
+static std::string numberText(double number) {
+  // As in .pt2 files: JSON has no numbers for these.
+  if (std::isnan(number))
+    return "\"NaN\"";
+  if (std::isinf(number))
+    return number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  return nlohmann::json(number).dump();
+}
+
+Result<std::string> literalText(const Argument &argument) {
+  switch (argument.kind) {
+  case ArgumentKind::None:
+    return std::string("null");
+  case ArgumentKind::Int:
+    return std::to_string(argument.asInt());
+  case ArgumentKind::SymInt:
+    return std::to_string(argument.asSymInt().literal());
+  case ArgumentKind::Float:
+    return numberText(argument.asFloat());
+  case ArgumentKind::SymFloat:
+    return numberText(argument.asSymFloat().literal());
+  case ArgumentKind::Bool:
+    return std::string(argument.asBool() ? "true" : "false");
+  case ArgumentKind::SymBool:
+    return std::string(argument.asSymBool().literal() ? "true" : "false");
+  case ArgumentKind::String:
+    return nlohmann::json(argument.asString()).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  default:
+    return unsupportedError("an input or output of kind " + std::string(argumentKindName(argument.kind)));
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,49 @@
+// Conversions between element types, and operators that give their operand back.
+#include "lower/Lowering.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+LogicalResult lowerIdentity(LowerContext &ctx) { return ctx.replace(ctx.tensor(ctx.has("self") ? "self" : "input")); }
+
+LogicalResult lowerTo(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (auto dtype = dyn_cast_or_null<TypeAttr>(ctx.attr("dtype")))
+    return ctx.replace(ctx.cast(x, dtype.getValue()));
+  return ctx.replace(x);
+}
+
+/// to.other, type_as.
+LogicalResult lowerToOther(LowerContext &ctx) {
+  return ctx.replace(ctx.cast(ctx.tensor("self"), dtypeOf(ctx.tensor("other"))));
+}
+
+/// The functional form of copy_: `src` broadcast to self's shape, in its type.
+LogicalResult lowerCopy(LowerContext &ctx) {
+  Value self = ctx.tensor("self");
+  Value src = ctx.cast(ctx.tensor("src"), dtypeOf(self));
+  return ctx.replace(ctx.expand(src, ctx.sizes(self)));
+}
+
+static LogicalResult refuseTraining(LowerContext &ctx) {
+  return ctx.refuse("it is in training mode, which draws random numbers");
+}
+
+LogicalResult lowerDropout(LowerContext &ctx) {
+  if (ctx.flag("train") && ctx.real("p") != 0)
+    return refuseTraining(ctx);
+  return lowerIdentity(ctx);
+}
+
+LogicalResult lowerNativeDropout(LowerContext &ctx) {
+  if (ctx.flag("train") && ctx.real("p") != 0)
+    return refuseTraining(ctx);
+  Value x = ctx.tensor("input");
+  return ctx.replace({x, ctx.full(Number::of(true), ctx.sizes(x), ctx.i1())});
+}
+
+/// Assertions about sizes and types; they hold by construction, or are checked at the entry.
+LogicalResult lowerNothing(LowerContext &ctx) { return ctx.replace(ArrayRef<Value>()); }
+
+} // namespace ingot::lower

@@ -1,0 +1,91 @@
+// Convolutions over one to three dimensions.
+#include "lower/Lowering.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+struct Conv {
+  Value x, weight, bias;
+  size_t spatial = 0;
+  SmallVector<int64_t> strides, low, high, dilations, outputPadding;
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+/// What all overloads share; nullopt after refusing.
+std::optional<Conv> readConv(LowerContext &ctx) {
+  Conv conv;
+  conv.x = ctx.tensor("input");
+  conv.weight = ctx.tensor("weight");
+  conv.bias = ctx.optionalTensor("bias");
+  if (rankOf(conv.weight) < 3 || rankOf(conv.weight) > 5) {
+    (void)ctx.refuse("only one to three spatial dimensions are supported");
+    return std::nullopt;
+  }
+  conv.spatial = rankOf(conv.weight) - 2;
+  conv.strides = ctx.integers("stride", conv.spatial, 1);
+  conv.dilations = ctx.integers("dilation", conv.spatial, 1);
+  conv.outputPadding.assign(conv.spatial, 0);
+  if (ctx.has("output_padding"))
+    conv.outputPadding = ctx.integers("output_padding", conv.spatial, 0);
+  conv.groups = ctx.integer("groups");
+  return conv;
+}
+
+/// `padding` as numbers, or as "same" and "valid".
+LogicalResult readPadding(LowerContext &ctx, Conv &conv) {
+  auto mode = dyn_cast<StringAttr>(ctx.attr("padding"));
+  if (!mode) {
+    conv.low = conv.high = ctx.integers("padding", conv.spatial, 0);
+    return success();
+  }
+  conv.low.assign(conv.spatial, 0);
+  conv.high.assign(conv.spatial, 0);
+  if (mode.getValue() == "valid")
+    return success();
+  if (mode.getValue() != "same")
+    return ctx.refuse("padding '" + mode.getValue() + "' is unknown");
+  for (size_t i = 0; i < conv.spatial; ++i) {
+    int64_t kernel = shapeOf(conv.weight)[i + 2];
+    if (kernel == kDynamicEntry)
+      return ctx.refuse("the size of the kernel must be known here");
+    int64_t total = conv.dilations[i] * (kernel - 1);
+    conv.low[i] = total / 2;
+    conv.high[i] = total - conv.low[i];
+  }
+  return success();
+}
+
+LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
+  bool isBatched = rankOf(conv.x) == static_cast<int64_t>(conv.spatial) + 2;
+  if (!isBatched && rankOf(conv.x) != static_cast<int64_t>(conv.spatial) + 1)
+    return ctx.refuse("the operand's rank does not fit the weight's");
+  Value x = isBatched ? conv.x : ctx.insertDim(conv.x, 0);
+  ConvShape shape{conv.strides, conv.low, conv.high, conv.dilations, conv.outputPadding, conv.groups, conv.transposed};
+  RankedTensorType type = convType(tensorType(x), tensorType(conv.weight), shape);
+  if (!type)
+    return ctx.refuse("the shapes of operand and weight do not fit together");
+  Value result = ctx.create<ConvOp>(type, x, conv.weight, conv.bias, Value(), conv.strides, conv.low, conv.high,
+                                    conv.dilations, conv.outputPadding, conv.groups, conv.transposed, Activation::None)
+                     .getResult();
+  return ctx.replace(isBatched ? result : ctx.dropDims(result, {0}));
+}
+
+LogicalResult lowerAnyConv(LowerContext &ctx, bool transposed) {
+  std::optional<Conv> conv = readConv(ctx);
+  if (!conv || failed(readPadding(ctx, *conv)))
+    return failure(); // they said why
+  conv->transposed = transposed;
+  return emitConv(ctx, *conv);
+}
+
+} // namespace
+
+LogicalResult lowerConv(LowerContext &ctx) { return lowerAnyConv(ctx, /*transposed=*/false); }
+LogicalResult lowerConvTranspose(LowerContext &ctx) { return lowerAnyConv(ctx, /*transposed=*/true); }
+LogicalResult lowerConvolution(LowerContext &ctx) { return lowerAnyConv(ctx, ctx.flag("transposed")); }
+
+} // namespace ingot::lower

@@ -1,0 +1,177 @@
+// Tensors made of nothing but sizes and numbers.
+#include "lower/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// The sizes of the tensor to make: given, or those of `self` for the `_like` operators.
+Sizes sizesToMake(LowerContext &ctx) { return ctx.has("size") ? ctx.sizeList("size") : ctx.sizes(ctx.tensor("self")); }
+
+LogicalResult fillWith(LowerContext &ctx, const Number &number) {
+  return ctx.replace(ctx.full(number, sizesToMake(ctx), ctx.resultDtype()));
+}
+
+} // namespace
+
+LogicalResult lowerFull(LowerContext &ctx) { return fillWith(ctx, ctx.number("fill_value")); }
+LogicalResult lowerZeros(LowerContext &ctx) { return fillWith(ctx, Number::of(int64_t{0})); }
+LogicalResult lowerOnes(LowerContext &ctx) { return fillWith(ctx, Number::of(int64_t{1})); }
+
+LogicalResult lowerFill(LowerContext &ctx) {
+  Value self = ctx.tensor("self");
+  Value value = ctx.as(ctx.operand("value"), dtypeOf(self));
+  return ctx.replace(ctx.expand(value, ctx.sizes(self)));
+}
+
+LogicalResult lowerScalarTensor(LowerContext &ctx) {
+  return ctx.replace(ctx.constant(ctx.number("s"), ctx.resultDtype()));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Sequences
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+Size toSize(const Number &number) { return number.isStatic() ? Size(number.integer) : Size(number.dynamic); }
+
+/// Number of elements from `start` to `end`; nullopt after refusing.
+std::optional<Size> countSteps(LowerContext &ctx, const Number &start, const Number &end, const Number &step) {
+  if (start.kind == Number::Int && end.kind == Number::Int && step.kind == Number::Int) {
+    if (!step.isStatic() || step.integer == 0) {
+      (void)ctx.refuse("the step must be known here, and not zero");
+      return std::nullopt;
+    }
+    Size count = ctx.ceilDiv(ctx.minus(toSize(end), toSize(start)), step.integer);
+    return ctx.larger(count, 0);
+  }
+  if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.asDouble() == 0) {
+    (void)ctx.refuse("real bounds must be known here, and the step must not be zero");
+    return std::nullopt;
+  }
+  double count = std::ceil((end.asDouble() - start.asDouble()) / step.asDouble());
+  return Size(static_cast<int64_t>(std::max(count, 0.0)));
+}
+
+/// The iota op wants its scalars in one type.
+Number toFloat(LowerContext &ctx, const Number &number) {
+  if (number.kind == Number::Float)
+    return number;
+  if (number.isStatic())
+    return Number::of(number.asDouble());
+  Type f64 = ctx.builder.getF64Type();
+  return Number::of(ctx.create<arith::SIToFPOp>(f64, number.dynamic).getResult());
+}
+
+} // namespace
+
+LogicalResult lowerArange(LowerContext &ctx) {
+  Number start = ctx.has("start") ? ctx.number("start") : Number::of(int64_t{0});
+  Number end = ctx.number("end");
+  Number step = ctx.has("step") ? ctx.number("step") : Number::of(int64_t{1});
+  std::optional<Size> count = countSteps(ctx, start, end, step);
+  if (!count)
+    return failure(); // countSteps said why
+  bool isReal = start.kind == Number::Float || step.kind == Number::Float;
+  if (isReal && isIntegral(ctx.resultDtype()))
+    return ctx.refuse("a sequence of integers with a real start or step");
+  if (isReal) {
+    start = toFloat(ctx, start);
+    step = toFloat(ctx, step);
+  }
+  return ctx.replace(ctx.iota(start, step, *count, ctx.resultDtype()));
+}
+
+LogicalResult lowerLinspace(LowerContext &ctx) {
+  double start = ctx.real("start"), end = ctx.real("end");
+  int64_t steps = ctx.integer("steps");
+  Type dtype = ctx.resultDtype();
+  if (!isFloat(dtype))
+    return ctx.refuse("only floating-point sequences are supported");
+  Type compute = computeType(dtype);
+  if (steps <= 1)
+    return ctx.replace(ctx.full(Number::of(start), {Size(steps)}, dtype));
+  double step = (end - start) / static_cast<double>(steps - 1);
+  // From both ends to the middle, as PyTorch does, so that the last element is `end` exactly.
+  Value position = ctx.iota(Size(steps));
+  Value index = ctx.cast(position, compute);
+  Value rest = ctx.binary<SubOp>(ctx.constant(static_cast<double>(steps - 1), compute), index);
+  Value low = ctx.binary<AddOp>(ctx.binary<MulOp>(index, step), start);
+  Value high = ctx.binary<SubOp>(ctx.constant(end, compute), ctx.binary<MulOp>(rest, step));
+  Value isLow = ctx.compare<LtOp>(position, static_cast<double>(steps / 2));
+  return ctx.replace(ctx.cast(ctx.select(isLow, low, high), dtype));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Matrices by position
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// column - row of every element of a [rows, columns] matrix, broadcast by its consumer.
+Value diagonalNumber(LowerContext &ctx, Size rows, Size columns) {
+  Value row = ctx.reshape(ctx.iota(rows), {rows, Size(1)});
+  return ctx.binary<SubOp>(ctx.iota(columns), row);
+}
+
+template <typename Compare> LogicalResult lowerTriangle(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  if (rank < 2)
+    return ctx.refuse("a triangle needs a matrix");
+  Value diagonal = diagonalNumber(ctx, ctx.dim(x, rank - 2), ctx.dim(x, rank - 1));
+  Value limit = ctx.constant(Number::of(ctx.size("diagonal")), ctx.i64());
+  Value zero = ctx.constant(0, dtypeOf(x));
+  return ctx.replace(ctx.select(ctx.compare<Compare>(diagonal, limit), x, zero));
+}
+
+} // namespace
+
+LogicalResult lowerTril(LowerContext &ctx) { return lowerTriangle<LeOp>(ctx); }
+LogicalResult lowerTriu(LowerContext &ctx) { return lowerTriangle<GeOp>(ctx); }
+
+LogicalResult lowerEye(LowerContext &ctx) {
+  Size rows = ctx.size("n"), columns = ctx.has("m") ? ctx.size("m") : rows;
+  Value isDiagonal = ctx.compare<EqOp>(diagonalNumber(ctx, rows, columns), 0);
+  return ctx.replace(ctx.cast(isDiagonal, ctx.resultDtype()));
+}
+
+LogicalResult lowerOneHot(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t classes = ctx.integer("num_classes");
+  if (classes < 0)
+    return ctx.refuse("the number of classes depends on the data; give num_classes");
+  Value column = ctx.insertDim(ctx.cast(x, ctx.i64()), rankOf(x));
+  Value isClass = ctx.compare<EqOp>(column, ctx.iota(Size(classes)));
+  return ctx.replace(ctx.cast(isClass, ctx.resultDtype()));
+}
+
+LogicalResult lowerMeshgrid(LowerContext &ctx) {
+  SmallVector<Value> inputs = ctx.tensors("tensors");
+  bool isXy = ctx.string("indexing") == "xy" && inputs.size() >= 2;
+  Sizes grid;
+  for (Value input : inputs) {
+    if (rankOf(input) > 1)
+      return ctx.refuse("takes tensors of at most one dimension");
+    grid.push_back(rankOf(input) ? ctx.dim(input, 0) : Size(1));
+  }
+  if (isXy)
+    std::swap(grid[0], grid[1]);
+  SmallVector<Value> results;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    size_t axis = isXy && i < 2 ? 1 - i : i;
+    Sizes shape(inputs.size(), Size(1));
+    shape[axis] = grid[axis];
+    results.push_back(ctx.expand(ctx.reshape(input, shape), grid));
+  }
+  return ctx.replace(results);
+}
+
+} // namespace ingot::lower

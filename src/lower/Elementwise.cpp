@@ -1,0 +1,288 @@
+// Element-wise operators with arguments of their own; those without are in Elementwise.h.
+#include "lower/Elementwise.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+Type promote(LowerContext &ctx, ArrayRef<Operand> operands, Types types) {
+  Type dtype = resultType(ctx.builder.getContext(), operands);
+  if (!dtype) {
+    (void)ctx.refuse("PyTorch has no common type for these operands");
+    return {};
+  }
+  if (isComplex(dtype) && types != Types::Keep && types != Types::ToFloat) {
+    (void)ctx.refuse("complex numbers are not supported by this operator");
+    return {};
+  }
+  if (types == Types::FloatsOnly && !isFloat(dtype)) {
+    (void)ctx.refuse("PyTorch computes this for floating-point tensors only");
+    return {};
+  }
+  return types == Types::ToFloat ? floatType(dtype) : dtype;
+}
+
+Value unaryOperand(LowerContext &ctx, Types types) {
+  Value x = ctx.tensor(ctx.has("self") ? "self" : "input");
+  Type dtype = promote(ctx, {x}, types);
+  return dtype ? ctx.cast(x, dtype) : Value();
+}
+
+std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Operand &b, Types types) {
+  Type dtype = promote(ctx, {a, b}, types);
+  if (!dtype)
+    return std::nullopt;
+  Value left = ctx.as(a, dtype);
+  return Pair{left, ctx.as(b, dtype)};
+}
+
+std::pair<StringRef, StringRef> pairNames(LowerContext &ctx) {
+  if (ctx.has("exponent"))
+    return {"self", "exponent"};
+  return {"self", "other"};
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Arithmetic
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// `x` times a factor that is 1 nearly always.
+Value scaled(LowerContext &ctx, Value x, const Number &factor) {
+  return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
+}
+
+/// a + alpha * b and its relatives.
+template <typename Op> LogicalResult lowerWithAlpha(LowerContext &ctx, const Operand &a, const Operand &b) {
+  auto pair = promotePair(ctx, a, b, Types::Keep);
+  if (!pair)
+    return failure(); // promotePair said why
+  return ctx.replace(ctx.binary<Op>(pair->a, scaled(ctx, pair->b, ctx.number("alpha"))));
+}
+
+} // namespace
+
+LogicalResult lowerAdd(LowerContext &ctx) {
+  return lowerWithAlpha<AddOp>(ctx, ctx.operand("self"), ctx.operand("other"));
+}
+
+LogicalResult lowerSub(LowerContext &ctx) {
+  return lowerWithAlpha<SubOp>(ctx, ctx.operand("self"), ctx.operand("other"));
+}
+
+LogicalResult lowerRsub(LowerContext &ctx) {
+  return lowerWithAlpha<SubOp>(ctx, ctx.operand("other"), ctx.operand("self"));
+}
+
+// float16 and bfloat16: PyTorch's CPU kernels of mul and div take a number in float32 and do not
+// round it to the tensor's type first; those of add and sub do.
+template <typename Op> static LogicalResult lowerScalable(LowerContext &ctx, Types types) {
+  Operand a = ctx.operand("self"), b = ctx.operand("other");
+  auto pair = promotePair(ctx, a, b, types);
+  if (!pair)
+    return failure(); // promotePair said why
+  Type dtype = dtypeOf(pair->a);
+  if (!isReducedFloat(dtype) || b.isTensor() || !a.isTensor())
+    return ctx.replace(ctx.binary<Op>(pair->a, pair->b));
+  Value wide = ctx.cast(pair->a, ctx.f32());
+  return ctx.replace(ctx.cast(ctx.binary<Op>(wide, ctx.as(b, ctx.f32())), dtype));
+}
+
+LogicalResult lowerMul(LowerContext &ctx) { return lowerScalable<MulOp>(ctx, Types::Keep); }
+
+LogicalResult lowerDiv(LowerContext &ctx) {
+  StringRef rounding = ctx.string("rounding_mode");
+  if (rounding.empty())
+    return lowerScalable<DivOp>(ctx, Types::ToFloat);
+  if (rounding == "trunc")
+    return lowerBinary<DivTruncOp, Types::NoComplex>(ctx);
+  if (rounding == "floor")
+    return lowerBinary<DivFloorOp, Types::NoComplex>(ctx);
+  return ctx.refuse("rounding mode '" + rounding + "' is unknown");
+}
+
+LogicalResult lowerSquare(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  return ctx.replace(ctx.binary<MulOp>(x, x));
+}
+
+/// The powers that PyTorch computes by other means than pow; null for all others.
+static Value powByConstant(LowerContext &ctx, Value x, double exponent) {
+  if (exponent == 1)
+    return x;
+  if (exponent == 2)
+    return ctx.binary<MulOp>(x, x);
+  if (exponent == 3)
+    return ctx.binary<MulOp>(ctx.binary<MulOp>(x, x), x);
+  if (!isFloat(dtypeOf(x)))
+    return {};
+  if (exponent == 0.5)
+    return ctx.unary<SqrtOp>(x);
+  if (exponent == -0.5)
+    return ctx.unary<RsqrtOp>(x);
+  if (exponent == -1)
+    return ctx.unary<ReciprocalOp>(x);
+  if (exponent == -2)
+    return ctx.unary<ReciprocalOp>(ctx.binary<MulOp>(x, x));
+  return {};
+}
+
+LogicalResult lowerPow(LowerContext &ctx) {
+  Operand base = ctx.operand("self"), exponent = ctx.operand("exponent");
+  Type dtype = promote(ctx, {base, exponent});
+  if (!dtype)
+    return failure(); // promote said why
+  // A power of small floats is rounded once, however many products it takes.
+  Type compute = computeType(dtype);
+  Value x = ctx.as(base, compute);
+  bool isLiteral = !exponent.isTensor() && exponent.number.isStatic() && !isBool(dtype);
+  Value result = isLiteral ? powByConstant(ctx, x, exponent.number.asDouble()) : Value();
+  if (!result)
+    result = ctx.binary<PowOp>(x, ctx.as(exponent, compute));
+  return ctx.replace(ctx.cast(result, dtype));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Choosing
+//===------------------------------------------------------------------------------------------===//
+
+LogicalResult lowerClamp(LowerContext &ctx) {
+  SmallVector<Operand> operands{ctx.operand("self")};
+  bool hasMin = ctx.has("min") && !ctx.isNone("min");
+  bool hasMax = ctx.has("max") && !ctx.isNone("max");
+  if (hasMin)
+    operands.push_back(ctx.operand("min"));
+  if (hasMax)
+    operands.push_back(ctx.operand("max"));
+  Type dtype = promote(ctx, operands, Types::NoComplex);
+  if (!dtype)
+    return failure(); // promote said why
+  Value x = ctx.as(operands.front(), dtype);
+  if (hasMin)
+    x = ctx.binary<MaximumOp>(x, ctx.as(operands[1], dtype));
+  if (hasMax)
+    x = ctx.binary<MinimumOp>(x, ctx.as(operands.back(), dtype));
+  return ctx.replace(x);
+}
+
+LogicalResult lowerWhere(LowerContext &ctx) {
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::Keep);
+  if (!pair)
+    return failure(); // promotePair said why
+  Value condition = ctx.cast(ctx.tensor("condition"), ctx.i1());
+  return ctx.replace(ctx.select(condition, pair->a, pair->b));
+}
+
+LogicalResult lowerMaskedFill(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Value mask = ctx.cast(ctx.tensor("mask"), ctx.i1());
+  Value value = ctx.as(ctx.operand("value"), dtypeOf(x));
+  return ctx.replace(ctx.select(mask, value, x));
+}
+
+LogicalResult lowerIsnan(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (isIntegral(dtypeOf(x)))
+    return ctx.replace(ctx.full(Number::of(false), ctx.sizes(x), ctx.i1()));
+  return ctx.replace(ctx.test<IsnanOp>(x));
+}
+
+LogicalResult lowerIsinf(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (isIntegral(dtypeOf(x)))
+    return ctx.replace(ctx.full(Number::of(false), ctx.sizes(x), ctx.i1()));
+  return ctx.replace(ctx.test<IsinfOp>(x));
+}
+
+LogicalResult lowerIsfinite(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (isIntegral(dtypeOf(x)))
+    return ctx.replace(ctx.full(Number::of(true), ctx.sizes(x), ctx.i1()));
+  if (isComplex(dtypeOf(x)))
+    return ctx.refuse("complex numbers are not supported by this operator");
+  // NaN is less than nothing, so one comparison tells both.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return ctx.replace(ctx.compare<LtOp>(ctx.unary<AbsOp>(x), kInfinity));
+}
+
+LogicalResult lowerNanToNum(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  auto dtype = dyn_cast<FloatType>(dtypeOf(x));
+  if (!dtype)
+    return isIntegral(dtypeOf(x)) ? ctx.replace(x) : ctx.refuse("complex numbers are not supported");
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double largest = APFloat::getLargest(dtype.getFloatSemantics()).convertToDouble();
+  auto orElse = [&](StringRef name, double fallback) {
+    return ctx.constant(ctx.optionalReal(name).value_or(fallback), dtype);
+  };
+  Value result = ctx.select(ctx.test<IsnanOp>(x), orElse("nan", 0), x);
+  result = ctx.select(ctx.compare<EqOp>(x, kInfinity), orElse("posinf", largest), result);
+  result = ctx.select(ctx.compare<EqOp>(x, -kInfinity), orElse("neginf", -largest), result);
+  return ctx.replace(result);
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Several operations at once: computed in one type, rounded at the end
+//===------------------------------------------------------------------------------------------===//
+
+LogicalResult lowerAddcmul(LowerContext &ctx) {
+  Operand self = ctx.operand("self"), a = ctx.operand("tensor1"), b = ctx.operand("tensor2");
+  Type dtype = promote(ctx, {self, a, b});
+  if (!dtype)
+    return failure(); // promote said why
+  Type compute = computeType(dtype);
+  Value product = ctx.binary<MulOp>(scaled(ctx, ctx.as(a, compute), ctx.number("value")), ctx.as(b, compute));
+  return ctx.replace(ctx.cast(ctx.binary<AddOp>(ctx.as(self, compute), product), dtype));
+}
+
+LogicalResult lowerAddcdiv(LowerContext &ctx) {
+  Operand self = ctx.operand("self"), a = ctx.operand("tensor1"), b = ctx.operand("tensor2");
+  Type dtype = promote(ctx, {self, a, b}, Types::FloatsOnly);
+  if (!dtype)
+    return failure(); // promote said why
+  Type compute = computeType(dtype);
+  Value quotient = ctx.binary<DivOp>(scaled(ctx, ctx.as(a, compute), ctx.number("value")), ctx.as(b, compute));
+  return ctx.replace(ctx.cast(ctx.binary<AddOp>(ctx.as(self, compute), quotient), dtype));
+}
+
+LogicalResult lowerLerp(LowerContext &ctx) {
+  Operand self = ctx.operand("self"), end = ctx.operand("end"), by = ctx.operand("weight");
+  Type dtype = promote(ctx, {self, end}, Types::FloatsOnly);
+  if (!dtype)
+    return failure(); // promote said why
+  Type compute = computeType(dtype);
+  Value from = ctx.as(self, compute), to = ctx.as(end, compute), weight = ctx.as(by, compute);
+  Value difference = ctx.binary<SubOp>(to, from);
+  // PyTorch starts from the nearer end, so that weights 0 and 1 give the ends exactly.
+  Value low = ctx.binary<AddOp>(from, ctx.binary<MulOp>(weight, difference));
+  Value rest = ctx.binary<SubOp>(ctx.constant(1, compute), weight);
+  Value high = ctx.binary<SubOp>(to, ctx.binary<MulOp>(difference, rest));
+  Value isLow = ctx.compare<LtOp>(ctx.unary<AbsOp>(weight), 0.5);
+  return ctx.replace(ctx.cast(ctx.select(isLow, low, high), dtype));
+}
+
+LogicalResult lowerFrac(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  return ctx.replace(ctx.binary<SubOp>(x, ctx.unary<TruncOp>(x)));
+}
+
+LogicalResult lowerRoundDecimals(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t decimals = ctx.integer("decimals");
+  if (!isFloat(dtypeOf(x)))
+    return ctx.refuse("PyTorch rounds integers to decimals in ways of its own");
+  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
+  double factor = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  Value result;
+  if (decimals >= 0)
+    result = ctx.binary<DivOp>(ctx.unary<RoundOp>(ctx.binary<MulOp>(wide, factor)), factor);
+  else
+    result = ctx.binary<MulOp>(ctx.unary<RoundOp>(ctx.binary<DivOp>(wide, factor)), factor);
+  return ctx.replace(ctx.cast(result, dtypeOf(x)));
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,66 @@
+// Element-wise operators that are one op of the dialect: their rows in aten_ops.inc are all they need.
+#pragma once
+
+#include "lower/Lowering.h"
+
+namespace ingot::lower {
+
+/// What an operator does with its operands' types before it computes.
+enum class Types : uint8_t {
+  Keep,       ///< computes in the promoted type
+  ToFloat,    ///< integers and booleans become float32: sin, div
+  Rounding,   ///< as Keep; integers are the result already: floor
+  NoComplex,  ///< as Keep; complex numbers have no order: comparisons, maximum
+  FloatsOnly, ///< PyTorch refuses integers: gelu
+};
+
+/// The promoted type of `operands`, or null after refusing.
+mlir::Type promote(LowerContext &ctx, llvm::ArrayRef<Operand> operands, Types types = Types::Keep);
+
+/// `x` as a tensor of the type that unary operators compute in, or null after refusing.
+mlir::Value unaryOperand(LowerContext &ctx, Types types);
+
+/// Both operands in their common type.
+struct Pair {
+  mlir::Value a, b;
+};
+std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Operand &b, Types types);
+
+/// The names of an operator's first two arguments: (self, other), (self, exponent), ….
+std::pair<llvm::StringRef, llvm::StringRef> pairNames(LowerContext &ctx);
+
+template <typename Op, Types types> mlir::LogicalResult lowerUnary(LowerContext &ctx) {
+  mlir::Value x = unaryOperand(ctx, types);
+  if (!x)
+    return mlir::failure(); // unaryOperand said why
+  if (types == Types::Rounding && isIntegral(dtypeOf(x)))
+    return ctx.replace(x);
+  return ctx.replace(ctx.unary<Op>(x));
+}
+
+template <typename Op> mlir::LogicalResult lowerTest(LowerContext &ctx) {
+  return ctx.replace(ctx.test<Op>(ctx.tensor("self")));
+}
+
+template <typename Op, Types types> mlir::LogicalResult lowerBinary(LowerContext &ctx) {
+  auto [first, second] = pairNames(ctx);
+  auto pair = promotePair(ctx, ctx.operand(first), ctx.operand(second), types);
+  if (!pair)
+    return mlir::failure(); // promotePair said why
+  return ctx.replace(ctx.binary<Op>(pair->a, pair->b));
+}
+
+template <typename Op> mlir::LogicalResult lowerCompare(LowerContext &ctx) {
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::NoComplex);
+  if (!pair)
+    return mlir::failure(); // promotePair said why
+  return ctx.replace(ctx.compare<Op>(pair->a, pair->b));
+}
+
+/// Both as booleans: true where not zero.
+template <typename Op> mlir::LogicalResult lowerLogical(LowerContext &ctx) {
+  mlir::Value a = ctx.cast(ctx.tensor("self"), ctx.i1());
+  return ctx.replace(ctx.binary<Op>(a, ctx.cast(ctx.tensor("other"), ctx.i1())));
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,97 @@
+#include "lower/Passes.h"
+#include "lower/Registry.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// Remembers what is built, so that a refusal can take it back.
+struct Recorder : OpBuilder::Listener {
+  SmallVector<Operation *> made;
+
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { made.push_back(op); }
+  void undo() {
+    for (Operation *op : llvm::reverse(made))
+      op->erase();
+  }
+};
+
+/// The first complaint of the verifier about what was built; empty when there is none.
+std::string verifyAll(MLIRContext *context, ArrayRef<Operation *> ops) {
+  std::string complaint;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (complaint.empty())
+      complaint = diagnostic.str();
+    return success();
+  });
+  for (Operation *op : ops)
+    if (failed(verify(op)) && complaint.empty())
+      complaint = "an op is not valid";
+  return complaint;
+}
+
+void lowerBy(const Row &row, LowerContext &ctx, const Recorder &recorder) {
+  if (std::string problem = checkArguments(ctx.op); !problem.empty()) {
+    (void)ctx.refuse(problem);
+    return;
+  }
+  if (failed(row.lower(ctx)) || ctx.isRefused()) {
+    if (!ctx.isRefused())
+      (void)ctx.refuseAsBug("the lowering of " + row.name + " gives no reason");
+    return;
+  }
+  if (std::string problem = verifyAll(ctx.builder.getContext(), recorder.made); !problem.empty())
+    (void)ctx.refuseAsBug("the lowering of " + row.name + " made an op that is not valid: " + problem);
+}
+
+struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerAtenPass)
+
+  StringRef getArgument() const override { return "lower-aten"; }
+  StringRef getDescription() const override { return "Lower exported PyTorch nodes to ops of the ingot dialect"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<IngotDialect, arith::ArithDialect>();
+  }
+  void runOnOperation() override {
+    // Inner carriers first: those in the regions of a higher-order node.
+    SmallVector<AtenOp> carriers;
+    getOperation().walk([&](AtenOp op) { carriers.push_back(op); });
+    for (AtenOp op : carriers)
+      lowerCarrier(op);
+  }
+};
+
+} // namespace
+
+void lowerCarrier(AtenOp op) {
+  const Row *row = findRow(op.getTarget());
+  if (!row)
+    return;
+  Recorder recorder;
+  OpBuilder builder(op, &recorder);
+  LowerContext ctx(op, builder);
+  lowerBy(*row, ctx, recorder);
+  if (ctx.isRefused()) {
+    recorder.undo();
+    op->setAttr(kRefusedAttr, StringAttr::get(op.getContext(), ctx.refusal()));
+    return;
+  }
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), ctx.replacements()))
+    if (value)
+      result.replaceAllUsesWith(value);
+  op.erase();
+}
+
+std::unique_ptr<Pass> createLowerAtenPass() { return std::make_unique<LowerAtenPass>(); }
+
+void registerLowerPasses() { PassRegistration<LowerAtenPass>(); }
+
+} // namespace ingot::lower

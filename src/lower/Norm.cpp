@@ -1,0 +1,225 @@
+// Normalisations, computed in float32 for float16 and bfloat16, and the two kinds of softmax.
+#include "lower/Lowering.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// `name` in the type the normalisation computes in; null when absent.
+Value parameter(LowerContext &ctx, StringRef name, Type compute) {
+  Value value = ctx.has(name) ? ctx.optionalTensor(name) : Value();
+  return value ? ctx.cast(value, compute) : Value();
+}
+
+SmallVector<int64_t> lastAxes(Value x, int64_t count) { return axisRange(rankOf(x) - count, rankOf(x)); }
+
+/// 1 / sqrt(mean(x²) + eps)
+Value inverseRms(LowerContext &ctx, Value x, ArrayRef<int64_t> dims, double eps) {
+  Value square = ctx.mean(ctx.binary<MulOp>(x, x), dims);
+  return ctx.unary<RsqrtOp>(ctx.binary<AddOp>(square, eps));
+}
+
+struct LayerNorm {
+  Value x; ///< in the type of computation
+  int64_t rank = 0;
+  double eps = 0;
+  Value result;
+};
+
+/// Nullopt after refusing.
+std::optional<LayerNorm> layerNorm(LowerContext &ctx, bool rms) {
+  Value x = ctx.tensor("input");
+  int64_t rank = static_cast<int64_t>(ctx.sizeList("normalized_shape").size());
+  if (!isFloat(dtypeOf(x)) || rank == 0 || rank > rankOf(x)) {
+    (void)ctx.refuse("needs a floating-point tensor with the dimensions to normalise");
+    return std::nullopt;
+  }
+  auto dtype = cast<FloatType>(dtypeOf(x));
+  double machineEpsilon = std::ldexp(1.0, 1 - static_cast<int>(dtype.getFPMantissaWidth()));
+  double epsilon = ctx.optionalReal("eps").value_or(machineEpsilon);
+  Type compute = computeType(dtype);
+  LayerNorm norm{ctx.cast(x, compute), rank, epsilon, {}};
+  Value weight = parameter(ctx, "weight", compute), bias = parameter(ctx, "bias", compute);
+  Value result =
+      ctx.create<LayerNormOp>(norm.x.getType(), norm.x, weight, bias, rank, APFloat(epsilon), rms).getResult();
+  norm.result = ctx.cast(result, dtype);
+  return norm;
+}
+
+} // namespace
+
+LogicalResult lowerLayerNorm(LowerContext &ctx) {
+  std::optional<LayerNorm> norm = layerNorm(ctx, /*rms=*/false);
+  return norm ? ctx.replace(norm->result) : failure();
+}
+
+LogicalResult lowerRmsNorm(LowerContext &ctx) {
+  std::optional<LayerNorm> norm = layerNorm(ctx, /*rms=*/true);
+  return norm ? ctx.replace(norm->result) : failure();
+}
+
+LogicalResult lowerNativeLayerNorm(LowerContext &ctx) {
+  std::optional<LayerNorm> norm = layerNorm(ctx, /*rms=*/false);
+  if (!norm)
+    return failure(); // layerNorm said why
+  Value mean, rstd;
+  if (ctx.isUsed(1) || ctx.isUsed(2)) {
+    SmallVector<int64_t> dims = lastAxes(norm->x, norm->rank);
+    mean = ctx.mean(norm->x, dims);
+    rstd = inverseRms(ctx, ctx.binary<SubOp>(norm->x, mean), dims, norm->eps);
+    mean = ctx.cast(mean, ctx.resultDtype(1));
+    rstd = ctx.cast(rstd, ctx.resultDtype(2));
+  }
+  return ctx.replace({norm->result, mean, rstd});
+}
+
+LogicalResult lowerFusedRmsNorm(LowerContext &ctx) {
+  std::optional<LayerNorm> norm = layerNorm(ctx, /*rms=*/true);
+  if (!norm)
+    return failure(); // layerNorm said why
+  Value rstd;
+  if (ctx.isUsed(1)) {
+    rstd = inverseRms(ctx, norm->x, lastAxes(norm->x, norm->rank), norm->eps);
+    rstd = ctx.cast(rstd, ctx.resultDtype(1));
+  }
+  return ctx.replace({norm->result, rstd});
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Groups and batches
+//===------------------------------------------------------------------------------------------===//
+
+/// Null after refusing.
+static Value groupNorm(LowerContext &ctx, int64_t groups) {
+  Value x = ctx.tensor("input");
+  if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || groups <= 0) {
+    (void)ctx.refuse("needs a floating-point tensor with channels, and a number of groups");
+    return {};
+  }
+  Type compute = computeType(dtypeOf(x));
+  Value wide = ctx.cast(x, compute);
+  Value weight = parameter(ctx, "weight", compute), bias = parameter(ctx, "bias", compute);
+  Value result =
+      ctx.create<GroupNormOp>(wide.getType(), wide, weight, bias, groups, APFloat(ctx.real("eps"))).getResult();
+  return ctx.cast(result, dtypeOf(x));
+}
+
+LogicalResult lowerGroupNorm(LowerContext &ctx) {
+  Value result = groupNorm(ctx, ctx.integer("num_groups"));
+  return result ? ctx.replace(result) : failure();
+}
+
+LogicalResult lowerNativeGroupNorm(LowerContext &ctx) {
+  Value result = groupNorm(ctx, ctx.integer("group"));
+  if (!result)
+    return failure(); // groupNorm said why
+  return ctx.replace({result, Value(), Value()});
+}
+
+/// x * scale + shift with scale = weight / sqrt(var + eps): later passes fold it into a convolution.
+static Value normalizeByStatistics(LowerContext &ctx, Value x, Value mean, Value variance) {
+  Type compute = computeType(dtypeOf(x));
+  Value scale = ctx.binary<AddOp>(ctx.cast(variance, compute), ctx.real("eps"));
+  scale = ctx.unary<RsqrtOp>(scale);
+  if (Value weight = parameter(ctx, "weight", compute))
+    scale = ctx.binary<MulOp>(weight, scale);
+  Value shift = ctx.binary<MulOp>(ctx.cast(mean, compute), scale);
+  Value bias = parameter(ctx, "bias", compute);
+  shift = bias ? ctx.binary<SubOp>(bias, shift) : ctx.unary<NegOp>(shift);
+  Sizes perChannel(std::max<int64_t>(rankOf(x) - 1, 1), Size(1));
+  perChannel.front() = ctx.dim(scale, 0);
+  Value product = ctx.binary<MulOp>(ctx.cast(x, compute), ctx.reshape(scale, perChannel));
+  return ctx.cast(ctx.binary<AddOp>(product, ctx.reshape(shift, perChannel)), dtypeOf(x));
+}
+
+/// Null after refusing.
+static Value batchNorm(LowerContext &ctx) {
+  Value x = ctx.tensor("input");
+  Value mean = ctx.optionalTensor("running_mean"), variance = ctx.optionalTensor("running_var");
+  if ((ctx.has("training") && ctx.flag("training")) || !mean || !variance) {
+    (void)ctx.refuse("it takes the statistics of the batch (training mode); call model.eval() "
+                     "before exporting");
+    return {};
+  }
+  if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || rankOf(mean) != 1 || rankOf(variance) != 1) {
+    (void)ctx.refuse("needs a floating-point tensor with channels, and statistics of each");
+    return {};
+  }
+  return normalizeByStatistics(ctx, x, mean, variance);
+}
+
+LogicalResult lowerBatchNorm(LowerContext &ctx) {
+  Value result = batchNorm(ctx);
+  if (!result)
+    return failure(); // batchNorm said why
+  SmallVector<Value> results{result};
+  // The saved statistics are empty when not training.
+  for (size_t i = 1; i < ctx.numResults(); ++i)
+    results.push_back(ctx.isUsed(i) ? ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.resultDtype(i)) : Value());
+  return ctx.replace(results);
+}
+
+LogicalResult lowerInstanceNorm(LowerContext &ctx) {
+  Value x = ctx.tensor("input");
+  if (!ctx.flag("use_input_stats")) {
+    Value result = batchNorm(ctx);
+    return result ? ctx.replace(result) : failure();
+  }
+  if (rankOf(x) < 2 || tensorType(x).isDynamicDim(1))
+    return ctx.refuse("the number of channels must be known here");
+  Value result = groupNorm(ctx, shapeOf(x)[1]);
+  return result ? ctx.replace(result) : failure();
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Softmax
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// `self` in the `dtype` argument's type.
+Value softmaxOperand(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (ctx.has("half_to_float") && ctx.flag("half_to_float"))
+    return ctx.cast(x, ctx.f32());
+  if (auto dtype = ctx.has("dtype") ? dyn_cast<TypeAttr>(ctx.attr("dtype")) : TypeAttr())
+    return ctx.cast(x, dtype.getValue());
+  return ctx.cast(x, floatType(dtypeOf(x)));
+}
+
+Value softmaxOf(LowerContext &ctx, Value x, bool log) {
+  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
+  if (rankOf(x) == 0) {
+    Value single = ctx.softmax(ctx.reshape(wide, {Size(1)}), 0, log);
+    return ctx.cast(ctx.reshape(single, {}), dtypeOf(x));
+  }
+  return ctx.cast(ctx.softmax(wide, ctx.axis("dim", rankOf(x)), log), dtypeOf(x));
+}
+
+} // namespace
+
+LogicalResult lowerSoftmax(LowerContext &ctx) {
+  return ctx.replace(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/false));
+}
+
+LogicalResult lowerLogSoftmax(LowerContext &ctx) {
+  return ctx.replace(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/true));
+}
+
+/// Rows of nothing but -infinity give zeros.
+LogicalResult lowerSafeSoftmax(LowerContext &ctx) {
+  Value x = softmaxOperand(ctx);
+  if (rankOf(x) == 0)
+    return ctx.refuse("a zero-dimensional tensor has no rows");
+  Value peak = ctx.reduce(ReduceKind::Max, x, ctx.axis("dim", rankOf(x)));
+  Value isMasked = ctx.compare<EqOp>(peak, -std::numeric_limits<double>::infinity());
+  Value result = softmaxOf(ctx, x, /*log=*/false);
+  return ctx.replace(ctx.select(isMasked, ctx.constant(0, dtypeOf(x)), result));
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,97 @@
+// Pooling. Names end in the number of spatial dimensions, which are the last ones.
+#include "lower/Lowering.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// The 2 of "aten::max_pool2d_with_indices".
+size_t spatialDims(LowerContext &ctx) {
+  StringRef name = ctx.op.getTarget();
+  size_t letter = name.find_first_of("123");
+  return letter == StringRef::npos ? 2 : static_cast<size_t>(name[letter] - '0');
+}
+
+struct PoolWindow {
+  SmallVector<int64_t> kernel, strides, padding;
+  bool ceilMode = false;
+};
+
+/// Nullopt after refusing.
+std::optional<PoolWindow> readWindow(LowerContext &ctx, Value x) {
+  size_t spatial = spatialDims(ctx);
+  if (rankOf(x) <= static_cast<int64_t>(spatial)) {
+    (void)ctx.refuse("the operand needs a dimension before its spatial ones");
+    return std::nullopt;
+  }
+  PoolWindow window;
+  window.kernel = ctx.integers("kernel_size", spatial, 1);
+  bool hasStride = !ctx.sizeList("stride").empty();
+  window.strides = hasStride ? ctx.integers("stride", spatial, 1) : window.kernel;
+  window.padding = ctx.integers("padding", spatial, 0);
+  window.ceilMode = ctx.flag("ceil_mode");
+  // Rounding up, a window larger than the image is the image.
+  for (auto [i, size] : llvm::enumerate(shapeOf(x).take_back(spatial)))
+    if (window.ceilMode && size != kDynamicEntry && window.padding[i] == 0)
+      window.kernel[i] = std::min(window.kernel[i], size);
+  return window;
+}
+
+} // namespace
+
+LogicalResult lowerMaxPool(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  std::optional<PoolWindow> window = readWindow(ctx, x);
+  if (!window)
+    return failure(); // readWindow said why
+  SmallVector<int64_t> dilations = ctx.integers("dilation", window->kernel.size(), 1);
+  RankedTensorType type = ctx.resultType();
+  auto pool = ctx.create<MaxPoolOp>(withElement(type, dtypeOf(x)), withElement(type, ctx.i64()), x, window->kernel,
+                                    window->strides, window->padding, dilations, window->ceilMode);
+  if (ctx.numResults() == 1)
+    return ctx.replace(pool.getResult());
+  return ctx.replace({pool.getResult(), pool.getIndices()});
+}
+
+LogicalResult lowerAvgPool(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  std::optional<PoolWindow> window = readWindow(ctx, x);
+  if (!window)
+    return failure(); // readWindow said why
+  bool hasDivisor = ctx.has("divisor_override") && !ctx.isNone("divisor_override");
+  int64_t divisor = hasDivisor ? ctx.integer("divisor_override") : 0;
+  auto type = withElement(ctx.resultType(), dtypeOf(x));
+  return ctx.replace(ctx.create<AvgPoolOp>(type, x, window->kernel, window->strides, window->padding, window->ceilMode,
+                                           ctx.flag("count_include_pad"), divisor)
+                         .getResult());
+}
+
+LogicalResult lowerAdaptiveAvgPool(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> output = ctx.integers("output_size", spatialDims(ctx), 1);
+  auto type = withElement(ctx.resultType(), dtypeOf(x));
+  return ctx.replace(ctx.create<AdaptiveAvgPoolOp>(type, x, output).getResult());
+}
+
+/// A plain pooling where the parts have one size.
+LogicalResult lowerAdaptiveMaxPool(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  size_t spatial = spatialDims(ctx);
+  SmallVector<int64_t> output = ctx.integers("output_size", spatial, 1), kernel;
+  if (rankOf(x) <= static_cast<int64_t>(spatial))
+    return ctx.refuse("the operand needs a dimension before its spatial ones");
+  for (auto [size, parts] : llvm::zip_equal(shapeOf(x).take_back(spatial), output)) {
+    if (size == kDynamicEntry || parts <= 0 || size % parts != 0)
+      return ctx.refuse("the output size must divide the spatial dimensions");
+    kernel.push_back(size / parts);
+  }
+  SmallVector<int64_t> zeros(spatial, 0), ones(spatial, 1);
+  RankedTensorType type = ctx.resultType();
+  auto pool = ctx.create<MaxPoolOp>(withElement(type, dtypeOf(x)), withElement(type, ctx.i64()), x, kernel, kernel,
+                                    zeros, ones, false);
+  return ctx.replace({pool.getResult(), pool.getIndices()});
+}
+
+} // namespace ingot::lower

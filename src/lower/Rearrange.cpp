@@ -1,0 +1,219 @@
+// Operators that repeat, turn, shuffle and pad.
+#include "lower/Lowering.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+//===------------------------------------------------------------------------------------------===//
+// Repeating and turning
+//===------------------------------------------------------------------------------------------===//
+
+/// [d0, d1] -> [1, d0, 1, d1] -> [r0, d0, r1, d1] -> [r0 * d0, r1 * d1]
+static Value repeat(LowerContext &ctx, Value x, ArrayRef<Size> repeats) {
+  Sizes sizes = ctx.sizes(x);
+  sizes.insert(sizes.begin(), repeats.size() - sizes.size(), Size(1));
+  Sizes split, repeated, merged;
+  for (auto [size, count] : llvm::zip_equal(sizes, repeats)) {
+    merged.push_back(ctx.times(count, size));
+    if (!count.is(1)) {
+      split.push_back(1);
+      repeated.push_back(count);
+    }
+    split.push_back(size);
+    repeated.push_back(size);
+  }
+  return ctx.reshape(ctx.expand(ctx.reshape(x, split), repeated), merged);
+}
+
+LogicalResult lowerRepeat(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes repeats = ctx.sizeList("repeats");
+  if (static_cast<int64_t>(repeats.size()) < rankOf(x))
+    return ctx.refuse("fewer repeats than dimensions");
+  return ctx.replace(repeat(ctx, x, repeats));
+}
+
+LogicalResult lowerTile(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes repeats = ctx.sizeList("dims");
+  int64_t missing = rankOf(x) - static_cast<int64_t>(repeats.size());
+  if (missing > 0)
+    repeats.insert(repeats.begin(), missing, Size(1));
+  return ctx.replace(repeat(ctx, x, repeats));
+}
+
+LogicalResult lowerRepeatInterleave(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Size count = ctx.size("repeats");
+  if (ctx.isNone("dim") || rankOf(x) == 0)
+    x = ctx.flatten(x);
+  int64_t axis = ctx.isNone("dim") ? 0 : ctx.axis("dim", rankOf(x));
+  Sizes expanded = ctx.sizes(x), merged = expanded;
+  merged[axis] = ctx.times(merged[axis], count);
+  expanded.insert(expanded.begin() + axis + 1, count);
+  return ctx.replace(ctx.reshape(ctx.expand(ctx.insertDim(x, axis + 1), expanded), merged));
+}
+
+/// Moves elements by `shift` places; those that fall out come in at the other end.
+static Value rollOne(LowerContext &ctx, Value x, int64_t axis, Size shift) {
+  Size size = ctx.dim(x, axis);
+  if (size.is(0) || shift.is(0))
+    return x;
+  // The first element of the result is at -shift, counted modulo the size.
+  Size back = ctx.minus(0, shift);
+  Size start = ctx.minus(back, ctx.times(ctx.floorDiv(back, size), size));
+  if (start.is(0))
+    return x;
+  return ctx.concat({ctx.slice(x, axis, start, size), ctx.slice(x, axis, 0, start)}, axis);
+}
+
+LogicalResult lowerRoll(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes shifts = ctx.sizeList("shifts");
+  SmallVector<int64_t> dims = ctx.integers("dims");
+  if (shifts.empty() || rankOf(x) == 0)
+    return rankOf(x) ? ctx.refuse("needs a shift") : ctx.replace(x);
+  if (dims.empty()) {
+    Sizes shape = ctx.sizes(x);
+    return ctx.replace(ctx.reshape(rollOne(ctx, ctx.flatten(x), 0, shifts.front()), shape));
+  }
+  if (dims.size() != shifts.size())
+    return ctx.refuse("shifts and dims have different lengths");
+  for (auto [shift, dim] : llvm::zip_equal(shifts, dims))
+    x = rollOne(ctx, x, ctx.normalizeAxis(dim, rankOf(x)), shift);
+  return ctx.replace(x);
+}
+
+static LogicalResult flipDims(LowerContext &ctx, Value x, ArrayRef<int64_t> dims) {
+  if (dims.empty() || rankOf(x) == 0)
+    return ctx.replace(x);
+  return ctx.replace(ctx.create<FlipOp>(x.getType(), x, dims).getResult());
+}
+
+LogicalResult lowerFlip(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  bool isNone = ctx.integers("dims").empty();
+  return flipDims(ctx, x, isNone ? SmallVector<int64_t>() : ctx.axes("dims", rankOf(x)));
+}
+
+LogicalResult lowerFliplr(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  return rankOf(x) < 2 ? ctx.refuse("needs two dimensions") : flipDims(ctx, x, {1});
+}
+
+LogicalResult lowerFlipud(LowerContext &ctx) { return flipDims(ctx, ctx.tensor("self"), {0}); }
+
+//===------------------------------------------------------------------------------------------===//
+// Shuffles of channels and pixels: a reshape, a permutation, a reshape
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// The permutation that keeps the first `lead` dimensions and then takes `order`, relative to them.
+SmallVector<int64_t> permutation(int64_t lead, ArrayRef<int64_t> order) {
+  SmallVector<int64_t> dims = axisRange(0, lead);
+  for (int64_t dim : order)
+    dims.push_back(lead + dim);
+  return dims;
+}
+
+Sizes leading(LowerContext &ctx, Value x, int64_t count) {
+  Sizes sizes = ctx.sizes(x);
+  sizes.truncate(count);
+  return sizes;
+}
+
+Sizes joined(Sizes lead, ArrayRef<Size> rest) {
+  llvm::append_range(lead, rest);
+  return lead;
+}
+
+} // namespace
+
+LogicalResult lowerPixelShuffle(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t lead = rankOf(x) - 3;
+  Size r = ctx.integer("upscale_factor");
+  if (lead < 0 || r.literal <= 0)
+    return ctx.refuse("needs three dimensions and a positive factor");
+  Sizes batch = leading(ctx, x, lead);
+  Size c = ctx.floorDiv(ctx.dim(x, lead), ctx.times(r, r));
+  Size h = ctx.dim(x, lead + 1), w = ctx.dim(x, lead + 2);
+  Value split = ctx.reshape(x, joined(batch, {c, r, r, h, w}));
+  Value turned = ctx.permute(split, permutation(lead, {0, 3, 1, 4, 2}));
+  return ctx.replace(ctx.reshape(turned, joined(batch, {c, ctx.times(h, r), ctx.times(w, r)})));
+}
+
+LogicalResult lowerPixelUnshuffle(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t lead = rankOf(x) - 3;
+  Size r = ctx.integer("downscale_factor");
+  if (lead < 0 || r.literal <= 0)
+    return ctx.refuse("needs three dimensions and a positive factor");
+  Sizes batch = leading(ctx, x, lead);
+  Size c = ctx.dim(x, lead), h = ctx.floorDiv(ctx.dim(x, lead + 1), r);
+  Size w = ctx.floorDiv(ctx.dim(x, lead + 2), r);
+  Value split = ctx.reshape(x, joined(batch, {c, h, r, w, r}));
+  Value turned = ctx.permute(split, permutation(lead, {0, 2, 4, 1, 3}));
+  return ctx.replace(ctx.reshape(turned, joined(batch, {ctx.times(c, ctx.times(r, r)), h, w})));
+}
+
+LogicalResult lowerChannelShuffle(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t groups = ctx.integer("groups");
+  if (rankOf(x) < 3 || groups <= 0)
+    return ctx.refuse("needs three dimensions and a positive number of groups");
+  Sizes whole = ctx.sizes(x), split = whole;
+  split[1] = ctx.floorDiv(whole[1], groups);
+  split.insert(split.begin() + 1, Size(groups));
+  return ctx.replace(ctx.reshape(ctx.transpose(ctx.reshape(x, split), 1, 2), whole));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Padding
+//===------------------------------------------------------------------------------------------===//
+
+/// PyTorch lists (low, high) from the last dimension on.
+static LogicalResult pad(LowerContext &ctx, StringRef listName, PadMode mode, const Number &value) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  SmallVector<int64_t> list = ctx.integers(listName);
+  if (list.size() % 2 != 0 || static_cast<int64_t>(list.size()) > 2 * rank)
+    return ctx.refuse("the padding list does not fit the operand's rank");
+  if (!value.isStatic())
+    return ctx.refuse("the padding value must be known here");
+  if (isIntegral(dtypeOf(x)) && std::abs(value.asDouble()) > 0x1p53)
+    return ctx.refuse("the padding value is too large to be kept exactly");
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), shape(shapeOf(x));
+  for (size_t i = 0; i < list.size() / 2; ++i) {
+    int64_t axis = rank - 1 - static_cast<int64_t>(i);
+    low[axis] = list[2 * i];
+    high[axis] = list[2 * i + 1];
+    if (shape[axis] != kDynamicEntry)
+      shape[axis] += low[axis] + high[axis];
+  }
+  auto isZero = [](int64_t entry) { return entry == 0; };
+  if (llvm::all_of(list, isZero))
+    return ctx.replace(x);
+  auto type = withShape(tensorType(x), shape);
+  return ctx.replace(ctx.create<PadOp>(type, x, low, high, mode, llvm::APFloat(value.asDouble())).getResult());
+}
+
+LogicalResult lowerConstantPad(LowerContext &ctx) { return pad(ctx, "pad", PadMode::Constant, ctx.number("value")); }
+
+LogicalResult lowerPad(LowerContext &ctx) {
+  StringRef name = ctx.string("mode");
+  std::optional<PadMode> mode = symbolizePadMode(name);
+  if (!mode)
+    return ctx.refuse("padding mode '" + name + "' is unknown");
+  return pad(ctx, "pad", *mode, Number::of(ctx.optionalReal("value").value_or(0)));
+}
+
+LogicalResult lowerReflectionPad(LowerContext &ctx) { return pad(ctx, "padding", PadMode::Reflect, Number::of(0.0)); }
+
+LogicalResult lowerReplicationPad(LowerContext &ctx) {
+  return pad(ctx, "padding", PadMode::Replicate, Number::of(0.0));
+}
+
+} // namespace ingot::lower

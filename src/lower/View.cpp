@@ -1,0 +1,255 @@
+// Operators that see the same elements under other sizes or another order of dimensions.
+#include "lower/Lowering.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+//===------------------------------------------------------------------------------------------===//
+// Reshapes
+//===------------------------------------------------------------------------------------------===//
+
+/// Replaces the entry -1 by what is left of `total`; the carrier's type tells it nearly always.
+static void inferSize(LowerContext &ctx, MutableArrayRef<Size> sizes, Size total, ArrayRef<int64_t> known) {
+  auto isOpen = [](const Size &size) { return size.is(-1); };
+  auto open = llvm::find_if(sizes, isOpen);
+  if (open == sizes.end())
+    return;
+  size_t index = open - sizes.begin();
+  if (index < known.size() && known[index] != kDynamicEntry) {
+    *open = known[index];
+    return;
+  }
+  Size rest = 1;
+  for (const Size &size : sizes)
+    rest = size.is(-1) ? rest : ctx.times(rest, size);
+  *open = ctx.floorDiv(total, rest);
+}
+
+LogicalResult lowerView(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes sizes = ctx.sizeList(ctx.has("size") ? "size" : "shape");
+  SmallVector<int64_t> all = axisRange(0, rankOf(x));
+  inferSize(ctx, sizes, ctx.numElements(x, all), ctx.resultType().getShape());
+  return ctx.replace(ctx.reshape(x, sizes));
+}
+
+LogicalResult lowerViewAs(LowerContext &ctx) {
+  return ctx.replace(ctx.reshape(ctx.tensor("self"), ctx.sizes(ctx.tensor("other"))));
+}
+
+LogicalResult lowerFlatten(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  if (rank == 0)
+    return ctx.replace(ctx.reshape(x, {Size(1)}));
+  if (!ctx.has("start_dim")) // ravel
+    return ctx.replace(ctx.flatten(x));
+  int64_t first = ctx.axis("start_dim", rank), last = ctx.axis("end_dim", rank);
+  if (first > last)
+    return ctx.refuse("start_dim comes after end_dim");
+  Sizes sizes;
+  for (int64_t i = 0; i < first; ++i)
+    sizes.push_back(ctx.dim(x, i));
+  sizes.push_back(ctx.numElements(x, axisRange(first, last + 1)));
+  for (int64_t i = last + 1; i < rank; ++i)
+    sizes.push_back(ctx.dim(x, i));
+  return ctx.replace(ctx.reshape(x, sizes));
+}
+
+LogicalResult lowerUnflatten(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x), axis = ctx.axis("dim", rank);
+  if (rank == 0)
+    return ctx.refuse("a zero-dimensional tensor has no dimension to unflatten");
+  Sizes parts = ctx.sizeList("sizes");
+  inferSize(ctx, parts, ctx.dim(x, axis), ctx.resultType().getShape().drop_front(axis));
+  Sizes sizes;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i == axis)
+      llvm::append_range(sizes, parts);
+    else
+      sizes.push_back(ctx.dim(x, i));
+  }
+  return ctx.replace(ctx.reshape(x, sizes));
+}
+
+/// Sizes that are only known at run time are not 1: the exporter has decided so.
+LogicalResult lowerSqueeze(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> candidates, dropped;
+  if (ctx.has("dim"))
+    candidates = ctx.integers("dim").empty() ? candidates : ctx.axes("dim", rankOf(x));
+  else
+    candidates = axisRange(0, rankOf(x));
+  for (int64_t axis : candidates)
+    if (shapeOf(x)[axis] == 1)
+      dropped.push_back(axis);
+  return ctx.replace(ctx.dropDims(x, dropped));
+}
+
+LogicalResult lowerUnsqueeze(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  return ctx.replace(ctx.insertDim(x, ctx.axis("dim", rankOf(x) + 1)));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Broadcasts
+//===------------------------------------------------------------------------------------------===//
+
+LogicalResult lowerExpand(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes sizes = ctx.sizeList("size");
+  int64_t lead = static_cast<int64_t>(sizes.size()) - rankOf(x);
+  if (lead < 0)
+    return ctx.refuse("fewer sizes than dimensions");
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    int64_t axis = static_cast<int64_t>(i) - lead;
+    if (size.is(-1) && axis < 0)
+      return ctx.refuse("a new dimension needs a size");
+    if (size.is(-1))
+      size = ctx.dim(x, axis);
+  }
+  return ctx.replace(ctx.expand(x, sizes));
+}
+
+LogicalResult lowerExpandAs(LowerContext &ctx) {
+  return ctx.replace(ctx.expand(ctx.tensor("self"), ctx.sizes(ctx.tensor("other"))));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Orders of dimensions
+//===------------------------------------------------------------------------------------------===//
+
+LogicalResult lowerPermute(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> dims = ctx.integers("dims");
+  for (int64_t &dim : dims)
+    dim = ctx.normalizeAxis(dim, rankOf(x));
+  if (static_cast<int64_t>(dims.size()) != rankOf(x))
+    return ctx.refuse("dims must name every dimension once");
+  return ctx.replace(ctx.permute(x, dims));
+}
+
+LogicalResult lowerTranspose(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  bool isAxes = ctx.has("axis0");
+  int64_t a = ctx.axis(isAxes ? "axis0" : "dim0", rankOf(x));
+  int64_t b = ctx.axis(isAxes ? "axis1" : "dim1", rankOf(x));
+  return ctx.replace(ctx.transpose(x, a, b));
+}
+
+/// t, mT, adjoint of real tensors: the last two dimensions change places.
+LogicalResult lowerMatrixTranspose(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  if (rank < 2)
+    return ctx.replace(x);
+  return ctx.replace(ctx.transpose(x, rank - 2, rank - 1));
+}
+
+LogicalResult lowerReverseDims(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> dims = axisRange(0, rankOf(x));
+  std::reverse(dims.begin(), dims.end());
+  return ctx.replace(ctx.permute(x, dims));
+}
+
+LogicalResult lowerMovedim(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  SmallVector<int64_t> from = ctx.integers("source"), to = ctx.integers("destination");
+  if (from.size() != to.size())
+    return ctx.refuse("source and destination have different lengths");
+  SmallVector<int64_t> dims(rank, -1), taken;
+  for (auto [source, destination] : llvm::zip_equal(from, to)) {
+    source = ctx.normalizeAxis(source, rank);
+    if (rank)
+      dims[ctx.normalizeAxis(destination, rank)] = source;
+    taken.push_back(source);
+  }
+  int64_t next = 0;
+  for (int64_t &dim : dims) {
+    if (dim >= 0)
+      continue;
+    while (llvm::is_contained(taken, next))
+      ++next;
+    dim = next++;
+  }
+  return ctx.replace(ctx.permute(x, dims));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Strided views
+//===------------------------------------------------------------------------------------------===//
+
+/// Whether PyTorch may hold `x` in another order than row-major: strides go through views and
+/// element-wise operators, and as_strided sees them.
+static bool mayBeStrided(Value x) {
+  auto isReal = [](int64_t size) { return size != 1; };
+  if (llvm::count_if(shapeOf(x), isReal) <= 1) { // there is one order only, unless elements are skipped
+    Operation *op = x.getDefiningOp();
+    while (isa_and_nonnull<ReshapeOp, PermuteOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<ExpandOp, SliceOp, AsStridedOp, AtenOp>(op);
+  }
+  SmallVector<Value> pending{x};
+  for (int fuel = 64; !pending.empty() && fuel > 0; --fuel) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || isa<WeightOp, ConstantOp, MatmulOp, ConcatOp, IotaOp>(op))
+      continue;
+    if (isa<PermuteOp, ExpandOp, SliceOp, AsStridedOp, AtenOp>(op))
+      return true;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        pending.push_back(operand);
+  }
+  return !pending.empty();
+}
+
+/// The view is `x` itself. Strides of single elements do not count.
+static bool isRowMajorView(Value x, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  if (shapeOf(x) != sizes || sizes.size() != strides.size())
+    return false;
+  int64_t stride = 1;
+  for (auto [size, given] : llvm::zip_equal(llvm::reverse(sizes), llvm::reverse(strides))) {
+    if (size != 1 && given != stride)
+      return false;
+    stride *= size;
+  }
+  return true;
+}
+
+LogicalResult lowerAsStrided(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
+  int64_t offset = ctx.isNone("storage_offset") ? 0 : ctx.integer("storage_offset");
+  if (mayBeStrided(x))
+    return ctx.refuse("the memory order of its operand is not known to be row-major");
+  if (isRowMajorView(x, sizes, strides) && offset == 0)
+    return ctx.replace(x);
+  auto type = withShape(tensorType(x), sizes);
+  return ctx.replace(ctx.create<AsStridedOp>(type, x, sizes, strides, offset).getResult());
+}
+
+/// Windows of `size` elements every `step`, as a new last dimension: positions picked by index.
+LogicalResult lowerUnfold(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (rankOf(x) == 0)
+    return ctx.refuse("a zero-dimensional tensor has no windows");
+  int64_t axis = ctx.axis("dimension", rankOf(x));
+  int64_t size = ctx.integer("size"), step = ctx.integer("step");
+  if (step <= 0)
+    return ctx.refuse("the step must be positive");
+  Size count = ctx.plus(ctx.floorDiv(ctx.minus(ctx.dim(x, axis), size), step), 1);
+  Number first = Number::of(int64_t{0});
+  Value starts = ctx.iota(first, Number::of(step), count, ctx.i64());
+  Value positions = ctx.binary<AddOp>(ctx.reshape(starts, {count, Size(1)}), ctx.iota(size));
+  Value windows = ctx.indexSelect(x, positions, axis); // [..., count, size, ...]
+  SmallVector<int64_t> order = axisRange(0, rankOf(windows));
+  order.erase(order.begin() + axis + 1);
+  order.push_back(axis + 1);
+  return ctx.replace(ctx.permute(windows, order));
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,82 @@
+#ifndef INGOT_PASSES_TD
+#define INGOT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldConvScalePass : Pass<"fold-conv-scale", "::mlir::func::FuncOp"> {
+  let summary = "multiplies a constant per-channel factor into the convolution's weights";
+  let description = [{
+    Batch norm at inference is a factor and a shift per channel; the factor disappears here, the shift in `fold-bias`.
+
+    Before:
+    ```mlir
+    %c = ingot.conv %x, %w ...
+    %r = ingot.mul %c, %scale
+    ```
+    After (the product of constants is computed once, when the program is loaded):
+    ```mlir
+    %s = ingot.reshape %scale() {sizes = array<i64: 64, 1, 1, 1>}
+    %v = ingot.mul %w, %s
+    %r = ingot.conv %x, %v ...
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
+def FoldBiasPass : Pass<"fold-bias", "::mlir::func::FuncOp"> {
+  let summary = "adds a constant per-channel term inside the convolution or matrix product";
+  let description = [{
+    Before:
+    ```mlir
+    %m = ingot.matmul %a, %b
+    %r = ingot.add %m, %bias
+    ```
+    After:
+    ```mlir
+    %r = ingot.matmul %a, %b bias %bias
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
+def FoldResidualPass : Pass<"fold-residual", "::mlir::func::FuncOp"> {
+  let summary = "adds a tensor of the result's shape inside the convolution or matrix product";
+  let description = [{
+    Before:
+    ```mlir
+    %c = ingot.conv %x, %w
+    %r = ingot.add %c, %shortcut
+    ```
+    After:
+    ```mlir
+    %r = ingot.conv %x, %w residual %shortcut
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
+def FoldActivationPass : Pass<"fold-activation", "::mlir::func::FuncOp"> {
+  let summary = "applies an activation inside the convolution or matrix product that feeds it";
+  let description = [{
+    Before:
+    ```mlir
+    %c = ingot.conv %x, %w {activation = 0 : i32}
+    %r = ingot.relu %c
+    ```
+    After:
+    ```mlir
+    %r = ingot.conv %x, %w {activation = 1 : i32}
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
+def VerifyLoweredPass : Pass<"verify-lowered", "::mlir::ModuleOp"> {
+  let summary = "fails if an exported node is left; the message lists all of them";
+  let description = [{
+    Before: a module that may hold `ingot.aten`. After: the same module, without any, or a failure whose message names
+    every op that is left, how often it occurs, and the user's Python lines.
+  }];
+}
+
+#endif

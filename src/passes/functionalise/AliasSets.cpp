@@ -1,0 +1,101 @@
+#include "passes/functionalise/AliasSets.h"
+
+#include "import/Carrier.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+Value ViewStep::input() const { return operandOf(op, argument); }
+RankedTensorType ViewStep::inputType() const { return cast<RankedTensorType>(input().getType()); }
+RankedTensorType ViewStep::resultType() const { return cast<RankedTensorType>(op->getResult(result).getType()); }
+
+AliasSets::View &AliasSets::baseOf(Value value) {
+  auto [it, isNew] = views.try_emplace(value);
+  if (isNew) {
+    it->second = {bases.size(), {}, value, 0};
+    bases.push_back({value});
+  }
+  return it->second;
+}
+
+void AliasSets::addView(Value result, const ViewStep &step, Value input) {
+  View view = baseOf(input);
+  view.chain.push_back(step);
+  view.value = result;
+  view.version = bases[view.base].version;
+  views[result] = std::move(view);
+}
+
+void AliasSets::addAlias(Value alias, Value value) {
+  View view = baseOf(value);
+  views[alias] = std::move(view);
+}
+
+Value AliasSets::apply(const ViewStep &step, Value input) {
+  auto clone = cast<AtenOp>(builder.clone(*step.op));
+  clone->setOperand(*operandNumberOf(clone, step.argument), input);
+  return clone.getResult(step.result);
+}
+
+Value AliasSets::current(Value value) {
+  auto it = views.find(value);
+  if (it == views.end())
+    return value;
+  View &view = it->second;
+  const Base &base = bases[view.base];
+  if (view.version == base.version)
+    return view.value;
+  Value now = base.value;
+  for (const ViewStep &step : view.chain)
+    now = apply(step, now);
+  view.value = now;
+  view.version = base.version;
+  return now;
+}
+
+LogicalResult AliasSets::write(Value value, Value written, AtenOp writer) {
+  View view = baseOf(value);
+  Base &base = bases[view.base];
+  SmallVector<Value> parents = {base.value};
+  for (const ViewStep &step : ArrayRef(view.chain).drop_back(view.chain.empty() ? 0 : 1))
+    parents.push_back(apply(step, parents.back()));
+  Value content = written;
+  for (size_t i = view.chain.size(); i-- > 0;) {
+    content = invertView(builder, view.chain[i], parents[i], content, writer);
+    if (!content)
+      return failure();
+  }
+  base.value = content;
+  ++base.version;
+  views[value].value = written;
+  views[value].version = base.version;
+  return success();
+}
+
+bool AliasSets::isWritten(Value base) const {
+  auto it = views.find(base);
+  return it != views.end() && bases[it->second.base].version > 0;
+}
+
+bool AliasSets::isContiguous(Value value) {
+  static const llvm::StringSet<> kept = {"aten::view",    "aten::reshape",    "aten::unsqueeze",   "aten::squeeze",
+                                         "aten::flatten", "aten::alias",      "aten::detach",      "aten::unflatten",
+                                         "aten::to",      "aten::contiguous", "aten::lift_fresh",  "aten::dropout",
+                                         "aten::view_as", "aten::reshape_as", "aten::_unsafe_view"};
+  return llvm::all_of(baseOf(value).chain, [](ViewStep step) {
+    TargetName target(step.op.getTarget());
+    if (kept.contains(target.name))
+      return true;
+    // A run of whole rows lies together; every other piece of a tensor may not.
+    if (target.name == "aten::select")
+      return integerOf(step.op, "dim") == 0;
+    if (target.name == "aten::slice")
+      return integerOf(step.op, "dim") == 0 && integerOf(step.op, "step") == 1;
+    return false;
+  });
+}
+
+} // namespace ingot

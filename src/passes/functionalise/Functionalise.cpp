@@ -1,0 +1,318 @@
+#include "passes/functionalise/AliasSets.h"
+#include "passes/functionalise/InPlace.h"
+#include "passes/functionalise/Passes.h"
+
+#include "dialect/Conventions.h"
+#include "import/Carrier.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+namespace {
+
+/// One walk over a block: every use is made to see the content of its tensor at that point.
+class Functionaliser {
+public:
+  explicit Functionaliser(Block &block) : block(block), builder(block.getParentOp()->getContext()), aliases(builder) {
+    for (BlockArgument argument : block.getArguments())
+      aliases.addBase(argument);
+    for (auto weight : block.getOps<WeightOp>())
+      aliases.addBase(weight.getResult());
+  }
+
+  LogicalResult run();
+  /// Erases what the walk has left without uses. Only after success.
+  void clean();
+
+  bool isWritten(Value base) const { return aliases.isWritten(base); }
+  /// The content of `base` when the block ends.
+  Value finalContent(Value base) {
+    builder.setInsertionPoint(block.getTerminator());
+    return aliases.current(base);
+  }
+
+private:
+  void visit(AtenOp op, ArrayRef<Value> originals);
+  void visitBodies(AtenOp op);
+  void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
+  void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  AtenOp createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form);
+  bool sharesMemory(AtenOp op, Value input);
+  void fail() { result = failure(); }
+
+  Block &block;
+  OpBuilder builder;
+  AliasSets aliases;
+  SmallVector<Operation *> writers; ///< replaced by pure nodes
+  llvm::DenseSet<Operation *> exported;
+  LogicalResult result = success();
+};
+
+LogicalResult Functionaliser::run() {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  exported.insert(ops.begin(), ops.end());
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    SmallVector<Value> originals(op->getOperands());
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(aliases.current(operand.get()));
+    if (auto carrier = dyn_cast<AtenOp>(op))
+      visit(carrier, originals);
+  }
+  return result;
+}
+
+void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
+  visitBodies(op);
+  if (updatesStatistics(op)) {
+    op.emitError("'") << op.getTarget() << "' in training mode changes its running statistics, which is not supported; "
+                      << "call model.eval() before exporting";
+    return fail();
+  }
+  const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
+  if (!schema)
+    return;
+  if (std::string view = viewOfMetadataWrite(op.getTarget()); !view.empty())
+    return visitMetadataWrite(op, view, originals);
+  if (schema->isMutable())
+    return visitWrite(op, *schema, originals);
+  visitViews(op, *schema, originals);
+}
+
+void Functionaliser::visitBodies(AtenOp op) {
+  for (Region &graph : op.getGraphs()) {
+    Functionaliser inner(graph.front());
+    if (failed(inner.run())) {
+      fail();
+      continue;
+    }
+    for (BlockArgument argument : graph.front().getArguments())
+      if (inner.isWritten(argument)) {
+        op.emitError("a sub-graph of '") << op.getTarget() << "' changes its operand number " << argument.getArgNumber()
+                                         << " in place, which is not supported; "
+                                         << "return the new value instead";
+        fail();
+      }
+    if (succeeded(result))
+      inner.clean();
+  }
+}
+
+/// Nodes that are annotated as views, but copy when they must.
+bool Functionaliser::sharesMemory(AtenOp op, Value input) {
+  StringRef name = TargetName(op.getTarget()).name;
+  if (name == "aten::to")
+    return op.getResult(0).getType() == input.getType() && !booleanOf(op, "copy").value_or(false);
+  if (name == "aten::contiguous" || name == "aten::reshape" || name == "aten::flatten" || name == "aten::reshape_as" ||
+      name == "aten::ravel")
+    return aliases.isContiguous(input);
+  return true;
+}
+
+/// Without annotation in the schema: these give their input back at inference.
+static bool isIdentity(AtenOp op) {
+  static const llvm::StringSet<> names = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"};
+  return names.contains(TargetName(op.getTarget()).name) && booleanOf(op, "train") == false;
+}
+
+static bool shareASet(const std::optional<pt2::AliasInfo> &a, const std::optional<pt2::AliasInfo> &b) {
+  if (!a || !b)
+    return false;
+  return llvm::any_of(a->sets, [&](const std::string &set) { return llvm::is_contained(b->sets, set); });
+}
+
+void Functionaliser::visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
+  auto addViews = [&](const std::string &argument, unsigned first, unsigned count) {
+    std::optional<unsigned> number = operandNumberOf(op, argument);
+    if (!number || !sharesMemory(op, originals[*number]))
+      return;
+    for (unsigned i = first; i < first + count; ++i)
+      aliases.addView(op.getResult(i), {op, argument, i}, originals[*number]);
+  };
+  if (isIdentity(op))
+    return addViews(schema.arguments.front().name, 0, 1);
+  for (auto [i, returned] : llvm::enumerate(schema.returns))
+    for (const pt2::SchemaArgument &argument : schema.arguments) {
+      if (!argument.type.isTensor() || !shareASet(argument.alias, returned.alias))
+        continue;
+      bool list = returned.type.isTensorList() && schema.returns.size() == 1;
+      if (list)
+        addViews(argument.name, 0, op.getNumResults());
+      else if (i < op.getNumResults())
+        addViews(argument.name, i, 1);
+    }
+}
+
+void Functionaliser::visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals) {
+  std::optional<unsigned> number = operandNumberOf(op, "self");
+  if (!number || op.getNumResults() != 1) {
+    op.emitError("'") << op.getTarget() << "' without a tensor to work on";
+    return fail();
+  }
+  CarrierBuilder carrier(builder, op.getLoc(), view);
+  for (NamedAttribute argument : op.getArgs())
+    carrier.copy(op, argument.getName());
+  AtenOp pure = carrier.create(op.getResultTypes());
+  aliases.addView(pure.getResult(0), {pure, "self", 0}, originals[*number]);
+  // From here on the tensor itself is seen in its new form.
+  aliases.addAlias(op.getResult(0), pure.getResult(0));
+  aliases.addAlias(originals[*number], pure.getResult(0));
+  writers.push_back(op);
+}
+
+AtenOp Functionaliser::createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form) {
+  CarrierBuilder carrier(builder, op.getLoc(), form.schema->qualifiedName());
+  for (auto [i, argument] : llvm::enumerate(form.schema->arguments)) {
+    if (op.getArgs().get(argument.name))
+      carrier.copy(op, argument.name);
+    else if (i == 0)
+      carrier.arg(argument.name, operandOf(op, schema.arguments.front().name));
+  }
+  SmallVector<Type> types;
+  for (const std::string &name : form.written) {
+    auto type = cast<RankedTensorType>(operandOf(op, name).getType());
+    types.push_back(RankedTensorType::get(type.getShape(), pureElementType(op, type)));
+  }
+  return carrier.create(types);
+}
+
+void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
+  std::optional<PureForm> form = pureForm(op, schema);
+  bool present = form && llvm::all_of(form->written, [&](const std::string &name) {
+                   Value value = operandOf(op, name);
+                   return value && isa<RankedTensorType>(value.getType());
+                 });
+  if (!present) {
+    op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
+                      << "use the form that returns a new tensor";
+    return fail();
+  }
+  AtenOp pure = createPure(op, schema, *form);
+  for (auto [i, name] : llvm::enumerate(form->written)) {
+    Value content = pure.getResult(i), original = originals[*operandNumberOf(op, name)];
+    Type wanted = operandOf(op, name).getType();
+    if (content.getType() != wanted)
+      content = CarrierBuilder(builder, op.getLoc(), "aten::_to_copy")
+                    .arg("self", content)
+                    .arg("dtype", TypeAttr::get(cast<RankedTensorType>(wanted).getElementType()))
+                    .value(wanted);
+    if (failed(aliases.write(original, content, op)))
+      fail();
+    if (i < op.getNumResults())
+      aliases.addAlias(op.getResult(i), original);
+  }
+  if (op.getNumResults() > form->written.size()) {
+    op.emitError("'") << op.getTarget() << "' gives more than what it writes, which is not supported";
+    fail();
+  }
+  writers.push_back(op);
+}
+
+void Functionaliser::clean() {
+  if (writers.empty())
+    return;
+  for (Operation *op : llvm::reverse(writers)) {
+    exported.erase(op);
+    op->erase();
+  }
+  // Views that were only written through, and what the walk made but nobody read.
+  auto isView = [](AtenOp op) {
+    const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
+    return schema && llvm::any_of(schema->returns, [](const auto &returned) { return returned.alias.has_value(); });
+  };
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    auto carrier = dyn_cast<AtenOp>(op);
+    if (carrier && op.use_empty() && (!exported.contains(&op) || isView(carrier)))
+      op.erase();
+  }
+}
+
+StringRef stringAttr(DictionaryAttr attributes, StringRef name) {
+  auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
+  return value ? value.getValue() : StringRef();
+}
+
+struct FunctionalisePass : PassWrapper<FunctionalisePass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FunctionalisePass)
+
+  StringRef getArgument() const override { return "functionalise"; }
+  StringRef getDescription() const override { return "makes programs with in-place nodes pure"; }
+
+  void runOnOperation() override;
+
+private:
+  void addMutatedInputs(Functionaliser &walk);
+  void addStates(Functionaliser &walk);
+  void addResult(unsigned index, Value value, StringRef attribute, StringRef name);
+};
+
+void FunctionalisePass::addResult(unsigned index, Value value, StringRef attribute, StringRef name) {
+  func::FuncOp func = getOperation();
+  Builder builder(func.getContext());
+  NamedAttrList attributes;
+  attributes.set(attribute, builder.getStringAttr(name));
+  if (attribute == attr::kMutates)
+    attributes.set(attr::kName, builder.getStringAttr(name));
+  func.insertResult(index, value.getType(), attributes.getDictionary(func.getContext()));
+  func.getBody().front().getTerminator()->insertOperands(index, value);
+}
+
+/// Inputs that the program changes are results after the user's own, before the states.
+void FunctionalisePass::addMutatedInputs(Functionaliser &walk) {
+  func::FuncOp func = getOperation();
+  unsigned index = 0;
+  while (index < func.getNumResults() && stringAttr(func.getResultAttrDict(index), attr::kState).empty())
+    ++index;
+  for (BlockArgument argument : func.getArguments()) {
+    if (!walk.isWritten(argument))
+      continue;
+    DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
+    if (!stringAttr(attributes, attr::kState).empty()) {
+      func.emitError("state '") << stringAttr(attributes, attr::kState) << "' is both returned and written in place";
+      signalPassFailure();
+      continue;
+    }
+    addResult(index++, walk.finalContent(argument), attr::kMutates, stringAttr(attributes, attr::kName));
+  }
+}
+
+void FunctionalisePass::addStates(Functionaliser &walk) {
+  func::FuncOp func = getOperation();
+  Builder builder(func.getContext());
+  for (auto weight : llvm::make_early_inc_range(func.getOps<WeightOp>())) {
+    if (!walk.isWritten(weight))
+      continue;
+    addResult(func.getNumResults(), walk.finalContent(weight), attr::kState, weight.getKey());
+    NamedAttrList attributes;
+    for (const char *name : {attr::kName, attr::kState, attr::kInitial})
+      attributes.set(name, weight.getKeyAttr());
+    unsigned index = func.getNumArguments();
+    func.insertArgument(index, weight.getType(), attributes.getDictionary(func.getContext()), weight.getLoc());
+    weight.replaceAllUsesWith(Value(func.getArgument(index)));
+    weight.erase();
+  }
+}
+
+void FunctionalisePass::runOnOperation() {
+  if (getOperation().isDeclaration())
+    return;
+  Functionaliser walk(getOperation().getBody().front());
+  if (failed(walk.run()))
+    return signalPassFailure();
+  addMutatedInputs(walk);
+  addStates(walk);
+  walk.clean();
+}
+
+} // namespace
+
+std::unique_ptr<Pass> createFunctionalisePass() { return std::make_unique<FunctionalisePass>(); }
+
+} // namespace ingot

@@ -1,0 +1,32 @@
+// Nodes that write, and what they are without writing. Private to this folder.
+#pragma once
+
+#include "dialect/Ops.h"
+#include "pt2/Schema.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// A node with the same arguments whose result number i is the new content of argument written[i].
+struct PureForm {
+  const pt2::OpSchema *schema = nullptr;
+  std::vector<std::string> written;
+};
+
+/// nullopt when there is none.
+std::optional<PureForm> pureForm(AtenOp op, const pt2::OpSchema &schema);
+
+/// `transpose_` and its like change what a tensor looks like, not what it holds: the view that they are.
+/// Empty for other nodes.
+std::string viewOfMetadataWrite(llvm::StringRef target);
+
+/// The element type that the pure form computes in, which may be wider than that of the tensor written.
+mlir::Type pureElementType(AtenOp op, mlir::RankedTensorType written);
+
+/// Running statistics are changed although the schema does not say so.
+bool updatesStatistics(AtenOp op);
+
+} // namespace ingot

@@ -1,0 +1,7 @@
+#include "passes/fuse/Passes.h"
+
+namespace ingot {
+
+void registerFusePasses() { registerIngotFusePasses(); }
+
+} // namespace ingot

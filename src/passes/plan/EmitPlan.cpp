@@ -1,0 +1,240 @@
+#include "passes/plan/EmitPlan.h"
+
+#include "dialect/Conventions.h"
+#include "dialect/Ops.h"
+#include "dialect/Types.h"
+#include "import/Location.h"
+#include "passes/ConstantOnly.h"
+#include "passes/plan/PlanAttributes.h"
+
+#include <llvm/ADT/DenseSet.h>
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
+using namespace mlir;
+
+namespace ingot {
+namespace {
+
+/// Builds one entry point.
+class FunctionEmitter {
+public:
+  explicit FunctionEmitter(func::FuncOp func) : func(func) {}
+
+  Result<Function> emit() {
+    out.name = func.getName().str();
+    INGOT_CHECK(emitArguments());
+    for (Operation &op : func.getBody().front().without_terminator())
+      INGOT_CHECK(emitOp(op));
+    INGOT_CHECK(emitResults());
+    emitSignature();
+    return std::move(out);
+  }
+
+private:
+  Result<ValueId> define(mlir::Value value);
+  Status emitArguments();
+  Status emitOp(Operation &op);
+  Status emitConstant(ConstantOp op);
+  Status emitResults();
+  void emitSignature();
+  bool dependsOnConstantsOnly(Operation &op);
+  Result<Step> makeStep(Operation &op);
+
+  func::FuncOp func;
+  Function out;
+  llvm::DenseMap<mlir::Value, ValueId> ids;
+  llvm::DenseSet<Operation *> constantOps;
+};
+
+StringRef stringAttr(DictionaryAttr attributes, StringRef name) {
+  if (auto text = attributes ? attributes.getAs<StringAttr>(name) : nullptr)
+    return text.getValue();
+  return {};
+}
+
+Result<Value> planValue(Type type) {
+  Value value;
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    std::optional<DType> dtype = dtypeOfType(tensor.getElementType());
+    if (!dtype)
+      return internalError("a tensor has an element type that plans do not have");
+    value.dtype = *dtype;
+    for (int64_t size : tensor.getShape())
+      value.shape.push_back(ShapedType::isDynamic(size) ? kDynamic : size);
+    return value;
+  }
+  value.kind = ValueKind::Scalar;
+  value.dtype = type.isInteger(1) ? DType::Bool : type.isF64() ? DType::Float64 : DType::Int64;
+  return value;
+}
+
+Result<ValueId> FunctionEmitter::define(mlir::Value value) {
+  INGOT_TRY(Value info, planValue(value.getType()));
+  out.values.push_back(std::move(info));
+  ValueId id = static_cast<ValueId>(out.values.size() - 1);
+  ids[value] = id;
+  return id;
+}
+
+Status FunctionEmitter::emitArguments() {
+  for (BlockArgument argument : func.getArguments()) {
+    INGOT_TRY(ValueId id, define(argument));
+    DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
+    if (StringRef state = stringAttr(attributes, attr::kState); !state.empty()) {
+      out.states.push_back({state.str(), id, kNoValue, stringAttr(attributes, attr::kInitial).str()});
+      continue;
+    }
+    Input input;
+    input.name = stringAttr(attributes, attr::kName).str();
+    input.value = id;
+    if (auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr)
+      for (auto dim : dims.getAsRange<StringAttr>())
+        input.dims.push_back(dim.str());
+    out.inputs.push_back(std::move(input));
+  }
+  return {};
+}
+
+bool FunctionEmitter::dependsOnConstantsOnly(Operation &op) {
+  bool constant = llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
+    return operand.getDefiningOp() && constantOps.contains(operand.getDefiningOp());
+  });
+  if (constant)
+    constantOps.insert(&op);
+  return constant;
+}
+
+Status FunctionEmitter::emitOp(Operation &op) {
+  if (isa<AtenOp>(op))
+    return unsupportedError("the program still holds exported nodes; lower it first");
+  bool constant = dependsOnConstantsOnly(op);
+  if (auto weight = dyn_cast<WeightOp>(op)) {
+    INGOT_TRY(ValueId id, define(weight));
+    out.constants.push_back({id, weight.getKey().str(), {}});
+    return {};
+  }
+  if (auto literal = dyn_cast<ConstantOp>(op))
+    return emitConstant(literal);
+  INGOT_TRY(Step step, makeStep(op));
+  (constant ? out.prologue : out.steps).push_back(std::move(step));
+  return {};
+}
+
+Status FunctionEmitter::emitConstant(ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements)
+    return internalError("a constant is not dense");
+  INGOT_TRY(ValueId id, define(op));
+  out.constants.push_back({id, "", denseBytes(elements)});
+  return {};
+}
+
+/// The number of operands of each ODS group, so that absent optional ones keep their place.
+SmallVector<int32_t> segmentSizes(Operation &op) {
+  if (auto sizes = op.getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes"))
+    return SmallVector<int32_t>(sizes.asArrayRef());
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return {1, 1, 1, attention.getMask() ? 1 : 0};
+  // One operand a group, so that an op without operands has no group at all.
+  return SmallVector<int32_t>(op.getNumOperands(), 1);
+}
+
+Result<Step> FunctionEmitter::makeStep(Operation &op) {
+  Step step;
+  bool ours = isa_and_nonnull<IngotDialect>(op.getDialect());
+  step.kernel = ours ? op.getName().stripDialect().str() : op.getName().getStringRef().str();
+  unsigned next = 0;
+  for (int32_t size : segmentSizes(op)) {
+    if (size == 0)
+      step.operands.push_back(kNoValue);
+    for (int32_t i = 0; i < size; ++i)
+      step.operands.push_back(ids.lookup(op.getOperand(next++)));
+  }
+  INGOT_TRY(step.attributes, planAttributes(op));
+  SourceInfo source = sourceInfo(op.getLoc());
+  step.node = source.node;
+  if (!source.file.empty())
+    step.source = source.file + ":" + std::to_string(source.line);
+  for (OpResult result : op.getResults()) {
+    INGOT_TRY(ValueId id, define(result));
+    step.results.push_back(id);
+  }
+  return step;
+}
+
+Status FunctionEmitter::emitResults() {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(terminator->getOperands())) {
+    DictionaryAttr attributes = func.getResultAttrDict(i);
+    ValueId id = ids.lookup(result);
+    if (StringRef name = stringAttr(attributes, attr::kState); !name.empty()) {
+      auto state = llvm::find_if(out.states, [&](const State &s) { return s.name == name; });
+      if (state == out.states.end())
+        return internalError("state `" + name.str() + "` is written but never an argument");
+      state->output = id;
+      continue;
+    }
+    Output output;
+    output.name = stringAttr(attributes, attr::kName).str();
+    output.value = id;
+    output.mutates = stringAttr(attributes, attr::kMutates).str();
+    out.outputs.push_back(std::move(output));
+  }
+  return {};
+}
+
+/// Puts the literals of the flat call where they stand between the tensors.
+template <typename Slot> void insertLiterals(std::vector<Slot> &slots, ArrayAttr flat) {
+  if (!flat)
+    return;
+  for (auto [i, entry] : llvm::enumerate(flat))
+    if (auto literal = dyn_cast<StringAttr>(entry); literal && i <= slots.size()) {
+      Slot slot;
+      slot.literal = literal.str();
+      slots.insert(slots.begin() + static_cast<ptrdiff_t>(i), std::move(slot));
+    }
+}
+
+/// `flat` may name one result twice or in another order; literals are JSON strings.
+std::vector<Output> flatOutputs(const std::vector<Output> &outputs, ArrayAttr flat) {
+  std::vector<Output> ordered;
+  for (mlir::Attribute entry : flat) {
+    if (auto index = dyn_cast<IntegerAttr>(entry)) {
+      if (static_cast<size_t>(index.getInt()) < outputs.size())
+        ordered.push_back(outputs[index.getInt()]);
+    } else if (auto literal = dyn_cast<StringAttr>(entry)) {
+      ordered.push_back({"", kNoValue, literal.str(), ""});
+    }
+  }
+  for (const Output &output : outputs)
+    if (!output.mutates.empty())
+      ordered.push_back(output);
+  return ordered;
+}
+
+void FunctionEmitter::emitSignature() {
+  out.inSpec = stringAttr(func->getAttrDictionary(), attr::kInSpec).str();
+  out.outSpec = stringAttr(func->getAttrDictionary(), attr::kOutSpec).str();
+  insertLiterals(out.inputs, func->getAttrOfType<ArrayAttr>(attr::kFlatInputs));
+  if (auto flat = func->getAttrOfType<ArrayAttr>(attr::kFlatOutputs))
+    out.outputs = flatOutputs(out.outputs, flat);
+  if (auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols))
+    for (NamedAttribute symbol : symbols)
+      if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2)
+        out.symbols.push_back({symbol.getName().str(), cast<IntegerAttr>(range[0]).getInt(),
+                               cast<IntegerAttr>(range[1]).getInt()});
+}
+
+} // namespace
+
+Result<Plan> emitPlan(ModuleOp module) {
+  Plan plan;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    INGOT_TRY(Function function, FunctionEmitter(func).emit());
+    plan.functions.push_back(std::move(function));
+  }
+  return plan;
+}
+
+} // namespace ingot

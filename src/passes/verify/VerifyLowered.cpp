@@ -1,0 +1,24 @@
+#include "lower/Report.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+#define GEN_PASS_DEF_VERIFYLOWEREDPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct VerifyLoweredPass : impl::VerifyLoweredPassBase<VerifyLoweredPass> {
+  void runOnOperation() override {
+    std::vector<lower::LeftOver> left = lower::collectLeftOvers(getOperation());
+    if (left.empty())
+      return;
+    getOperation().emitError(lower::formatLeftOvers(left));
+    signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace ingot

@@ -1,0 +1,96 @@
+#include "pipeline/Manifest.h"
+
+#include "dialect/Conventions.h"
+#include "dialect/Ops.h"
+#include "passes/plan/EmitPlan.h"
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
+using namespace mlir;
+
+namespace ingot {
+
+static std::vector<std::string> shapeText(const Value &value, const std::vector<std::string> &dims) {
+  if (dims.size() == value.shape.size())
+    return dims;
+  std::vector<std::string> text;
+  for (int64_t size : value.shape)
+    text.push_back(size == kDynamic ? "?" : std::to_string(size));
+  return text;
+}
+
+static asset::Port port(const Function &function, const std::string &name, ValueId id,
+                        const std::vector<std::string> &dims, const std::string &literal) {
+  asset::Port port;
+  port.name = name;
+  port.literal = literal;
+  if (id == kNoValue)
+    return port;
+  const Value &value = function.values[id];
+  port.dtype = value.dtype;
+  port.isScalar = value.kind == ValueKind::Scalar;
+  port.shape = shapeText(value, dims);
+  return port;
+}
+
+static asset::EntryPoint entryPoint(const Function &function) {
+  asset::EntryPoint entry;
+  entry.name = function.name;
+  entry.inSpec = function.inSpec;
+  entry.outSpec = function.outSpec;
+  for (const Input &input : function.inputs)
+    entry.inputs.push_back(port(function, input.name, input.value, input.dims, input.literal));
+  for (const Output &output : function.outputs) {
+    entry.outputs.push_back(port(function, output.name, output.value, {}, output.literal));
+    entry.outputs.back().mutates = output.mutates;
+  }
+  for (const State &state : function.states) {
+    const Value &value = function.values[state.input];
+    entry.states.push_back({state.name, value.dtype, shapeText(value, {}), state.initialWeight});
+  }
+  for (const SymbolRange &symbol : function.symbols)
+    entry.symbols.push_back({symbol.symbol, symbol.min, symbol.max});
+  return entry;
+}
+
+static const pt2::Weight *findWeight(const pt2::Program &program, const std::string &key) {
+  if (auto it = program.weights.find(key); it != program.weights.end())
+    return &it->second;
+  if (auto it = program.constants.find(key); it != program.constants.end())
+    return &it->second;
+  return nullptr;
+}
+
+static Status addWeight(asset::Content &content, const pt2::Program &program, const std::string &key) {
+  if (!content.manifest.weights.emplace(key, key).second)
+    return {};
+  const pt2::Weight *weight = findWeight(program, key);
+  if (!weight)
+    return corruptError("the program uses weight `" + key + "`, which the file does not hold");
+  if (weight->kind != pt2::PayloadKind::Tensor)
+    return unsupportedError("weight `" + key + "` is a Python object, not a plain tensor")
+        .note("convert it to a plain tensor before exporting");
+  content.weights.push_back({key, weight->dtype, weight->sizes, weight->strides, weight->data()});
+  return {};
+}
+
+Result<asset::Content> describeContent(ModuleOp module, const pt2::Program &program) {
+  asset::Content content;
+  content.manifest.torchVersion = program.torchVersion;
+  INGOT_TRY(Plan plan, emitPlan(module));
+  for (const Function &function : plan.functions) {
+    content.manifest.entryPoints.push_back(entryPoint(function));
+    for (const Constant &constant : function.constants)
+      if (!constant.weight.empty())
+        INGOT_CHECK(addWeight(content, program, constant.weight));
+    for (const State &state : function.states)
+      if (!state.initialWeight.empty())
+        INGOT_CHECK(addWeight(content, program, state.initialWeight));
+    for (const std::vector<Step> *steps : {&function.prologue, &function.steps})
+      for (const Step &step : *steps)
+        ++content.manifest.opCounts[step.kernel];
+  }
+  return content;
+}
+
+} // namespace ingot

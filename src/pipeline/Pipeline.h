@@ -1,0 +1,55 @@
+// The whole flow: a .pt2 program becomes an asset, an asset becomes a plan for this CPU.
+#pragma once
+
+#include "asset/Writer.h"
+#include "base/Result.h"
+#include "pipeline/Phase.h"
+#include "pt2/Archive.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+struct PipelineOptions {
+  /// Nothing after this phase runs. An asset is written only when Optimise is reached.
+  std::optional<Phase> stopAfter;
+  /// Passes to leave out, by name. Passes that a later phase needs cannot be left out.
+  std::set<std::string> disabledPasses;
+  /// Print the time of every pass on stderr.
+  bool timePasses = false;
+  /// Folder that receives the IR after every phase as NN-name.mlir; empty: none.
+  std::string dumpFolder;
+};
+
+/// A program converted up to Optimise: what an asset is written from. The weights point into `program`.
+struct Converted {
+  asset::Content content;
+  std::string bytecode; ///< content.program views it
+};
+
+/// .pt2 program ► import ► functionalise ► lower ► optimise.
+Result<Converted> convertProgram(const pt2::Program &program, const PipelineOptions &options);
+
+/// What runs on this CPU: plan.json's text, and the shared library of its clusters (may be empty).
+struct Specialised {
+  std::string planText;
+  std::string kernelLibrary;
+};
+
+/// Bytecode of an asset ► fuse ► codegen ► plan.
+Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const PipelineOptions &options);
+
+/// One pass of the pipeline, for tools and documents.
+struct PassInfo {
+  Phase phase;
+  std::string_view name;
+  bool required; ///< later phases rely on it
+};
+std::vector<PassInfo> listPasses();
+
+/// Makes every pass known by its name, for ingot-opt.
+void registerIngotPasses();
+
+} // namespace ingot

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Writes aten_schemas.txt: the schema of every operator that torch's dispatcher knows.
+
+Run it with the torch release that the project supports; `--check` only compares and exits with 1
+if the file is out of date. Lines are sorted by qualified name because the library looks names up by
+bisection in the text.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import torch
+
+TABLE = pathlib.Path(__file__).with_name("aten_schemas.txt")
+
+
+def qualified_name(schema) -> str:
+    return f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+
+
+def generate() -> str:
+    dispatched = set(torch._C._dispatch_get_all_op_names())
+    rows = {}
+    for schema in torch._C._jit_get_all_schemas():
+        name = qualified_name(schema)
+        if name in dispatched:
+            rows[name] = str(schema)
+    return "".join(rows[name] + "\n" for name in sorted(rows))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    text = generate()
+    if not parser.parse_args().check:
+        TABLE.write_text(text)
+        print(f"{TABLE.name}: {text.count(chr(10))} operators of torch {torch.__version__}")
+        return 0
+    if TABLE.exists() and TABLE.read_text() == text:
+        return 0
+    print(f"{TABLE.name} is out of date: run {pathlib.Path(__file__).name}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+// The C interface (include/ingot/ingot.h): argument checks, handles and error texts around Program.
+#include "ingot/ingot.h"
+
+#include "runtime/CompilerApi.h"
+#include "runtime/Program.h"
+#include "runtime/threads/Pool.h"
+
+#include <new>
+
+using namespace ingot;
+
+struct ingot_program {
+  std::shared_ptr<Program> program;
+};
+
+struct ingot_result {
+  std::vector<OutputTensor> outputs;
+  std::vector<ingot_tensor> tensors;
+};
+
+#define X(name, torchName, bytes, code, safetensorsName, dlpackCode) +1
+static constexpr int kDTypeCount = 0 INGOT_DTYPES(X);
+#undef X
+static_assert(static_cast<int>(DType::Bool) == INGOT_BOOL && static_cast<int>(DType::Float32) == INGOT_FLOAT32 &&
+                  static_cast<int>(DType::Complex128) == INGOT_COMPLEX128 && kDTypeCount == INGOT_COMPLEX128 + 1,
+              "ingot_dtype has to list the dtypes of DType.h in their order");
+static_assert(static_cast<int>(ErrorKind::Usage) + 1 == INGOT_ERROR_USAGE &&
+                  static_cast<int>(ErrorKind::Internal) + 1 == INGOT_ERROR_INTERNAL,
+              "ingot_status has to list the kinds of ErrorKind in their order");
+
+namespace {
+
+std::string &lastError() {
+  thread_local std::string text;
+  return text;
+}
+
+ingot_status fail(const Error &error) {
+  lastError() = error.str();
+  return static_cast<ingot_status>(static_cast<int>(error.kind) + 1);
+}
+
+/// The boundary of the library: no exception passes.
+template <typename Work> ingot_status guarded(Work work) {
+  try {
+    Status status = work();
+    return status ? INGOT_OK : fail(status.error());
+  } catch (const std::bad_alloc &) {
+    return fail(ioError("out of memory"));
+  } catch (const std::exception &exception) {
+    return fail(internalError(exception.what()));
+  }
+}
+
+bool isDType(ingot_dtype dtype) { return dtype >= 0 && dtype < kDTypeCount; }
+
+Result<TensorView> viewOf(const ingot_tensor &tensor, size_t index) {
+  std::string prefix = "input " + std::to_string(index) + ": ";
+  if (!isDType(tensor.dtype))
+    return usageError(prefix + "dtype " + std::to_string(tensor.dtype) + " does not exist");
+  if (tensor.rank < 0 || tensor.rank > 64 || (tensor.rank > 0 && !tensor.sizes))
+    return usageError(prefix + "the rank or the sizes are not valid");
+  TensorView view{tensor.data, {}};
+  std::vector<int64_t> sizes(tensor.sizes, tensor.sizes + tensor.rank);
+  view.desc = TensorDesc::contiguous(static_cast<DType>(tensor.dtype), std::move(sizes));
+  if (tensor.strides)
+    view.desc.strides.assign(tensor.strides, tensor.strides + tensor.rank);
+  return view;
+}
+
+ingot_tensor tensorOf(const OutputTensor &output) {
+  return {output.data.get(), static_cast<ingot_dtype>(output.desc.dtype),
+          static_cast<int32_t>(output.desc.sizes.size()), output.desc.sizes.data(), output.desc.strides.data()};
+}
+
+Status runProgram(ingot_program &program, std::string_view entry, std::span<const ingot_tensor> inputs,
+                  ingot_result **result) {
+  std::vector<TensorView> views;
+  views.reserve(inputs.size());
+  for (const ingot_tensor &input : inputs) {
+    INGOT_TRY(TensorView view, viewOf(input, views.size()));
+    views.push_back(std::move(view));
+  }
+  auto made = std::make_unique<ingot_result>();
+  INGOT_TRY(made->outputs, program.program->run(entry, views));
+  for (const OutputTensor &output : made->outputs)
+    made->tensors.push_back(tensorOf(output));
+  *result = made.release();
+  return {};
+}
+
+Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson) {
+  if (!pt2Path || !assetPath)
+    return usageError("a path is NULL");
+  INGOT_TRY(const CompilerApi *api, compilerApi());
+  CompilerError error;
+  if (!api->convert(pt2Path, assetPath, overwrite, optionsJson, &error))
+    return compilerFailure(*api, error);
+  return {};
+}
+
+} // namespace
+
+const char *ingot_version(void) { return INGOT_VERSION; }
+
+const char *ingot_last_error(void) { return lastError().c_str(); }
+
+const char *ingot_dtype_name(ingot_dtype dtype) {
+  // The names are literals, so that they end with a zero byte.
+  return isDType(dtype) ? dtypeName(static_cast<DType>(dtype)).data() : "invalid";
+}
+
+size_t ingot_dtype_size(ingot_dtype dtype) { return isDType(dtype) ? byteSize(static_cast<DType>(dtype)) : 0; }
+
+void ingot_set_num_threads(int32_t count) { setNumThreads(count); }
+
+int32_t ingot_get_num_threads(void) { return numThreads(); }
+
+ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t overwrite, const char *options_json) {
+  return guarded([&] { return convertFile(pt2_path, asset_path, overwrite != 0, options_json); });
+}
+
+ingot_status ingot_program_load(const char *asset_path, ingot_program **program) {
+  return guarded([&]() -> Status {
+    if (!asset_path || !program)
+      return usageError("an argument of ingot_program_load is NULL");
+    *program = nullptr;
+    INGOT_TRY(std::shared_ptr<Program> loaded, Program::load(asset_path));
+    *program = new ingot_program{std::move(loaded)};
+    return {};
+  });
+}
+
+void ingot_program_free(ingot_program *program) { delete program; }
+
+const char *ingot_program_describe(const ingot_program *program) {
+  return program ? program->program->description().c_str() : "";
+}
+
+ingot_status ingot_program_run(ingot_program *program, const char *entry, const ingot_tensor *inputs,
+                               size_t input_count, ingot_result **result) {
+  return guarded([&]() -> Status {
+    if (!program || !result || (input_count > 0 && !inputs))
+      return usageError("an argument of ingot_program_run is NULL");
+    *result = nullptr;
+    return runProgram(*program, entry ? entry : "", {inputs, input_count}, result);
+  });
+}
+
+size_t ingot_result_count(const ingot_result *result) { return result ? result->tensors.size() : 0; }
+
+const ingot_tensor *ingot_result_tensor(const ingot_result *result, size_t index) {
+  return result && index < result->tensors.size() ? &result->tensors[index] : nullptr;
+}
+
+void ingot_result_free(ingot_result *result) { delete result; }

@@ -1,0 +1,55 @@
+// The seam between the runtime and the compiler: libingot_compiler.so, which knows MLIR and LLVM, exports
+// ingot_compiler_api(). The runtime loads it from its own folder when something has to be compiled.
+#pragma once
+
+#include "base/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ingot {
+
+/// Raised with every change of the structs below. 1: first.
+inline constexpr int32_t kCompilerApiVersion = 1;
+
+struct CompilerError {
+  int32_t kind = 0;        ///< ErrorKind
+  char *message = nullptr; ///< released with CompilerApi::freeMessage
+};
+
+/// A weight in the caller's memory, for programs that were never written to a file.
+struct CompilerWeight {
+  const char *name;
+  bool isConstant;  ///< a constant of the program, no member of the module
+  bool isParameter; ///< trained; else a buffer
+  int32_t dtype;    ///< DType
+  const int64_t *sizes;
+  const int64_t *strides; ///< in elements
+  size_t rank;
+  int64_t storageOffset; ///< in elements
+  const void *storage;   ///< tied weights have the same one
+  size_t storageBytes;
+};
+
+/// Functions return false and fill `error` when they fail. They may be called from any thread.
+struct CompilerApi {
+  int32_t version;
+  bool (*convert)(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson,
+                  CompilerError *error);
+  bool (*convertFromMemory)(const char *programJson, size_t programBytes, const CompilerWeight *weights,
+                            size_t weightCount, const char *assetPath, bool overwrite, const char *optionsJson,
+                            CompilerError *error);
+  /// Makes the asset's cache entry for `cpuKey`, which must be this machine's.
+  bool (*specialise)(const char *assetPath, const char *cpuKey, const char *optionsJson, CompilerError *error);
+  void (*freeMessage)(char *message);
+};
+
+/// The compiler, loaded at the first call. Unsupported, with what to do, where only the runtime is installed.
+Result<const CompilerApi *> compilerApi();
+
+/// Turns a failed call into an Error and releases its message.
+Error compilerFailure(const CompilerApi &api, CompilerError &error);
+
+} // namespace ingot
+
+extern "C" const ingot::CompilerApi *ingot_compiler_api();

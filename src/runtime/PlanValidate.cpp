@@ -1,0 +1,189 @@
+#include "base/Bytes.h"
+#include "base/Json.h"
+#include "runtime/Kernel.h"
+#include "runtime/PlanJson.h"
+
+#include <set>
+
+namespace ingot {
+namespace {
+
+/// PyTorch allows 64 dimensions; oneDNN 12.
+constexpr size_t kMaxRank = 64;
+
+/// Walks a function in execution order and keeps track of what is defined.
+class FunctionValidator {
+public:
+  explicit FunctionValidator(const Function &function) : function(function), defined(function.values.size()) {}
+
+  Status run() {
+    for (size_t i = 0; i < function.values.size(); ++i)
+      INGOT_CHECK(checkValue(i));
+    for (const Constant &constant : function.constants)
+      INGOT_CHECK(checkConstant(constant));
+    for (const Step &step : function.prologue)
+      INGOT_CHECK(checkStep(step));
+    INGOT_CHECK(checkInputs());
+    for (const State &state : function.states)
+      INGOT_CHECK(checkState(state));
+    for (const Step &step : function.steps)
+      INGOT_CHECK(checkStep(step));
+    INGOT_CHECK(checkOutputs());
+    return checkSymbols();
+  }
+
+private:
+  Error corrupt(const std::string &what) const {
+    return corruptError("the plan is damaged: function `" + function.name + "`: " + what);
+  }
+
+  static std::string idText(ValueId id) { return "value " + std::to_string(id); }
+
+  Status checkValue(size_t index) const {
+    const Value &value = function.values[index];
+    auto fail = [&](const char *what) { return corrupt(idText(static_cast<ValueId>(index)) + " " + what); };
+    if (value.kind == ValueKind::Scalar) {
+      bool known = value.dtype == DType::Int64 || value.dtype == DType::Float64 || value.dtype == DType::Bool;
+      if (!known || !value.shape.empty())
+        return fail("is no valid scalar");
+      return {};
+    }
+    if (value.shape.size() > kMaxRank)
+      return fail("has too many dimensions");
+    std::vector<int64_t> sizes = value.shape;
+    for (int64_t &size : sizes)
+      size = size == kDynamic ? 1 : size;
+    std::optional<int64_t> count = checkedElementCount(sizes);
+    if (!count || !checkedMul(*count, static_cast<int64_t>(byteSize(value.dtype))))
+      return fail("has an impossible shape");
+    return {};
+  }
+
+  Status checkId(ValueId id) const {
+    if (id < 0 || static_cast<size_t>(id) >= function.values.size())
+      return corrupt(idText(id) + " does not exist");
+    return {};
+  }
+
+  Status define(ValueId id) {
+    INGOT_CHECK(checkId(id));
+    if (defined[static_cast<size_t>(id)])
+      return corrupt(idText(id) + " is defined twice");
+    defined[static_cast<size_t>(id)] = true;
+    return {};
+  }
+
+  Status use(ValueId id) const {
+    INGOT_CHECK(checkId(id));
+    if (!defined[static_cast<size_t>(id)])
+      return corrupt(idText(id) + " is used before it is defined");
+    return {};
+  }
+
+  Status checkConstant(const Constant &constant) {
+    INGOT_CHECK(define(constant.value));
+    const Value &value = function.values[static_cast<size_t>(constant.value)];
+    std::optional<int64_t> count = checkedElementCount(value.shape);
+    if (!count)
+      return corrupt("constant " + idText(constant.value) + " has no static shape");
+    if (!constant.weight.empty()) {
+      if (value.kind == ValueKind::Scalar || !constant.bytes.empty())
+        return corrupt("constant " + idText(constant.value) + " is both a weight and a literal");
+      return {};
+    }
+    if (constant.bytes.size() != static_cast<size_t>(*count) * byteSize(value.dtype))
+      return corrupt("constant " + idText(constant.value) + " has " + std::to_string(constant.bytes.size()) +
+                     " bytes, which does not fit its shape");
+    return {};
+  }
+
+  Status checkStep(const Step &step) {
+    if (!findKernel(step.kernel))
+      return unsupportedError("this runtime has no kernel `" + step.kernel +
+                              "`; the plan was made by another version of Ingot");
+    for (ValueId id : step.operands)
+      if (id != kNoValue)
+        INGOT_CHECK(use(id));
+    if (step.results.empty())
+      return corrupt("a step `" + step.kernel + "` has no results");
+    for (ValueId id : step.results)
+      INGOT_CHECK(define(id));
+    return {};
+  }
+
+  Status checkLiteral(const std::string &name, const std::string &literal) const {
+    if (literal.empty() || !parseJson(literal))
+      return corrupt("`" + name + "` is neither a value nor a literal");
+    return {};
+  }
+
+  Status checkInputs() {
+    std::set<std::string_view> names;
+    for (const Input &input : function.inputs) {
+      if (input.value == kNoValue) {
+        INGOT_CHECK(checkLiteral(input.name, input.literal));
+        continue;
+      }
+      if (!names.insert(input.name).second)
+        return corrupt("input `" + input.name + "` occurs twice");
+      INGOT_CHECK(define(input.value));
+      size_t rank = function.values[static_cast<size_t>(input.value)].shape.size();
+      if (!input.dims.empty() && input.dims.size() != rank)
+        return corrupt("input `" + input.name + "` has another number of dims than its value");
+    }
+    return {};
+  }
+
+  Status checkState(const State &state) {
+    INGOT_CHECK(define(state.input));
+    INGOT_CHECK(checkId(state.output));
+    const Value &before = function.values[static_cast<size_t>(state.input)];
+    const Value &after = function.values[static_cast<size_t>(state.output)];
+    bool isTensor = before.kind == ValueKind::Tensor && after.kind == ValueKind::Tensor;
+    if (!isTensor || before.dtype != after.dtype || before.shape.size() != after.shape.size())
+      return corrupt("state `" + state.name + "` changes its type");
+    if (!checkedElementCount(before.shape))
+      return corrupt("state `" + state.name + "` has no static shape");
+    return {};
+  }
+
+  Status checkOutputs() const {
+    for (const State &state : function.states)
+      INGOT_CHECK(use(state.output));
+    for (const Output &output : function.outputs) {
+      if (output.value == kNoValue)
+        INGOT_CHECK(checkLiteral(output.name, output.literal));
+      else
+        INGOT_CHECK(use(output.value));
+    }
+    return {};
+  }
+
+  Status checkSymbols() const {
+    std::set<std::string_view> names;
+    for (const SymbolRange &range : function.symbols)
+      if (!names.insert(range.symbol).second || range.min > range.max)
+        return corrupt("symbol `" + range.symbol + "` has no valid range");
+    return {};
+  }
+
+  const Function &function;
+  std::vector<bool> defined;
+};
+
+} // namespace
+
+Status validatePlan(const Plan &plan) {
+  // The library is loaded as code from beside the plan: a path in its name could point anywhere.
+  if (plan.kernelLibrary.find('/') != std::string::npos)
+    return corruptError("the plan is damaged: `" + plan.kernelLibrary + "` is no file name");
+  std::set<std::string_view> names;
+  for (const Function &function : plan.functions) {
+    if (!names.insert(function.name).second)
+      return corruptError("the plan is damaged: two functions are called `" + function.name + "`");
+    INGOT_CHECK(FunctionValidator(function).run());
+  }
+  return {};
+}
+
+} // namespace ingot

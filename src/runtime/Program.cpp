@@ -1,0 +1,381 @@
+#include "runtime/Program.h"
+
+#include "runtime/BindingCache.h"
+#include "runtime/Description.h"
+#include "runtime/KernelLibrary.h"
+#include "runtime/MemoryPool.h"
+#include "runtime/PlanJson.h"
+#include "runtime/States.h"
+#include "runtime/TensorDesc.h"
+#include "runtime/kernels/view/StridedCopy.h"
+#include "runtime/threads/Pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ingot {
+namespace {
+
+/// Sizes that a program is called with in turn. A binding holds no intermediate values, only kernels.
+constexpr size_t kMaxBindings = 32;
+
+ScalarValue readScalar(DType dtype, const void *data) {
+  if (dtype == DType::Float64) {
+    double number = 0;
+    std::memcpy(&number, data, sizeof(number));
+    return number;
+  }
+  if (dtype == DType::Bool)
+    return *static_cast<const uint8_t *>(data) != 0;
+  int64_t number = 0;
+  std::memcpy(&number, data, sizeof(number));
+  return number;
+}
+
+void writeScalar(const ScalarValue &scalar, void *data) {
+  std::visit([&](auto number) { std::memcpy(data, &number, sizeof(number)); }, scalar);
+}
+
+/// One entry point with what was prepared for it.
+struct Entry {
+  explicit Entry(const Function &function) : environment{function, {}, {}, {}}, cache(kMaxBindings) {}
+
+  const Function &function() const { return environment.function; }
+
+  BindEnvironment environment;
+  std::vector<std::shared_ptr<std::byte>> prepared; ///< results of the prologue
+  std::vector<size_t> states;                       ///< numbers in Program::Impl::states
+  BindingCache cache;
+};
+
+/// A vector per thread that calls take and give back: no allocation in the steady state, and a call from
+/// inside a call finds one of its own.
+std::vector<std::byte *> &spareAddresses() {
+  thread_local std::vector<std::byte *> spare;
+  return spare;
+}
+
+} // namespace
+
+struct Program::Impl {
+  ProgramSource source;
+  KernelLibrary library;
+  States states;
+  MemoryPool memory;
+  std::vector<std::unique_ptr<Entry>> entries;
+  std::string description;
+
+  std::mutex copiesMutex;
+  std::map<std::pair<const void *, BindingKey>, std::shared_ptr<std::byte>> constantCopies;
+
+  Status prepare();
+  Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
+  Status defineConstants(Entry &entry) const;
+  Status runPrologue(Entry &entry);
+  Result<const void *> contiguousConstant(const void *data, const TensorDesc &desc);
+  Result<Entry *> findEntry(std::string_view name) const;
+  Result<std::shared_ptr<const Binding>> bind(Entry &entry, std::span<const TensorView> inputs);
+  Result<std::vector<OutputTensor>> allocateOutputs(const Binding &binding);
+  Status placeOutside(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
+                      std::span<const OutputTensor> outputs, std::span<std::byte *> bases);
+  Status execute(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
+                 std::span<const OutputTensor> outputs);
+};
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+Status Program::Impl::prepare() {
+  INGOT_CHECK(validatePlan(source.plan));
+  if (!source.findSymbol && !source.kernelLibrary.empty())
+    INGOT_CHECK(library.open(source.kernelLibrary));
+  INGOT_CHECK(states.create(source));
+  for (const Function &function : source.plan.functions) {
+    INGOT_TRY(std::unique_ptr<Entry> entry, prepareEntry(function));
+    entries.push_back(std::move(entry));
+  }
+  description = describePlan(source.plan);
+  return {};
+}
+
+Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &function) {
+  auto entry = std::make_unique<Entry>(function);
+  entry->environment.findSymbol =
+      source.findSymbol ? source.findSymbol : [this](const std::string &symbol) { return library.find(symbol); };
+  entry->environment.contiguousConstant = [this](const void *data, const TensorDesc &desc) {
+    return contiguousConstant(data, desc);
+  };
+  for (const State &state : function.states)
+    entry->states.push_back(*states.find(state.name));
+  INGOT_CHECK(defineConstants(*entry));
+  if (Status status = runPrologue(*entry); !status)
+    return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
+  return entry;
+}
+
+Status Program::Impl::defineConstants(Entry &entry) const {
+  const Function &function = entry.function();
+  entry.environment.known.resize(function.values.size());
+  for (const Constant &constant : function.constants) {
+    const Value &type = function.values[static_cast<size_t>(constant.value)];
+    KnownValue known;
+    known.desc = TensorDesc::contiguous(type.dtype, type.shape);
+    if (constant.weight.empty()) {
+      known.data = constant.bytes.data();
+      known.bytes = constant.bytes.size();
+      if (type.kind == ValueKind::Scalar)
+        known.scalar = readScalar(type.dtype, known.data);
+    } else {
+      INGOT_TRY(WeightView weight, checkedWeight(source, constant.weight, type));
+      known.data = weight.data.data();
+      known.bytes = weight.data.size();
+    }
+    entry.environment.known[static_cast<size_t>(constant.value)] = std::move(known);
+  }
+  return {};
+}
+
+/// Runs the steps that depend on constants only; their results become constants themselves.
+Status Program::Impl::runPrologue(Entry &entry) {
+  if (entry.function().prologue.empty())
+    return {};
+  ThreadScope threads;
+  INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bindPrologue(entry.environment));
+  INGOT_TRY(std::shared_ptr<std::byte> arena, allocateBlock(binding->arenaBytes()));
+  std::vector<std::byte *> bases(binding->buffers().size());
+  binding->placeBuffers(arena.get(), bases);
+  for (size_t i = 0; i < bases.size(); ++i) {
+    const Buffer &buffer = binding->buffers()[i];
+    if (buffer.kind != BufferKind::Output)
+      continue;
+    INGOT_TRY(std::shared_ptr<std::byte> block, allocateBlock(buffer.bytes));
+    bases[i] = block.get();
+    entry.prepared.push_back(std::move(block));
+  }
+  INGOT_CHECK(binding->run(bases));
+  for (const KeptValue &kept : binding->kept()) {
+    KnownValue known{.desc = kept.desc, .data = nullptr, .bytes = 0, .scalar = kept.scalar};
+    if (!kept.scalar) {
+      auto index = static_cast<size_t>(kept.location.buffer);
+      known.data = bases[index] + kept.location.offset;
+      known.bytes = binding->buffers()[index].bytes - static_cast<size_t>(kept.location.offset);
+    }
+    entry.environment.known[static_cast<size_t>(kept.value)] = std::move(known);
+  }
+  return {};
+}
+
+Result<const void *> Program::Impl::contiguousConstant(const void *data, const TensorDesc &desc) {
+  BindingKey layout = {static_cast<int64_t>(desc.dtype)};
+  layout.insert(layout.end(), desc.sizes.begin(), desc.sizes.end());
+  layout.insert(layout.end(), desc.strides.begin(), desc.strides.end());
+  std::lock_guard lock(copiesMutex);
+  std::shared_ptr<std::byte> &copy = constantCopies[{data, std::move(layout)}];
+  if (!copy) {
+    TensorDesc target = TensorDesc::contiguous(desc.dtype, desc.sizes);
+    INGOT_TRY(size_t bytes, checkedBytes(target));
+    INGOT_TRY(copy, allocateBlock(bytes));
+    StridedCopy(desc.sizes, desc.strides, target.strides, byteSize(desc.dtype)).run(data, copy.get());
+  }
+  return static_cast<const void *>(copy.get());
+}
+
+//===----------------------------------------------------------------------===//
+// Calling
+//===----------------------------------------------------------------------===//
+
+Result<Entry *> Program::Impl::findEntry(std::string_view name) const {
+  if (name.empty() && entries.size() == 1)
+    return entries[0].get();
+  std::vector<std::string_view> names;
+  std::string list;
+  for (const std::unique_ptr<Entry> &entry : entries) {
+    if (entry->function().name == name)
+      return entry.get();
+    names.push_back(entry->function().name);
+    list += (list.empty() ? "`" : ", `") + entry->function().name + "`";
+  }
+  if (name.empty())
+    return usageError("the program has several entry points, name one of " + list);
+  return usageError("there is no entry point `" + std::string(name) + "`" + suggestion(name, names) +
+                    " (the program has " + list + ")");
+}
+
+static void appendKey(const TensorView &input, bool isScalar, BindingKey &key) {
+  const TensorDesc &desc = input.desc;
+  key.push_back(static_cast<int64_t>(desc.dtype));
+  key.push_back(static_cast<int64_t>(desc.sizes.size()));
+  key.insert(key.end(), desc.sizes.begin(), desc.sizes.end());
+  bool isContiguous = desc.strides.size() == desc.sizes.size() && desc.isContiguous();
+  key.push_back(isContiguous);
+  key.push_back(input.data != nullptr);
+  if (!isContiguous)
+    key.insert(key.end(), desc.strides.begin(), desc.strides.end());
+  if (isScalar && desc.sizes.empty() && input.data) {
+    key.push_back(0);
+    std::memcpy(&key.back(), input.data, std::min(sizeof(int64_t), byteSize(desc.dtype)));
+  }
+}
+
+Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, std::span<const TensorView> inputs) {
+  const Function &function = entry.function();
+  thread_local BindingKey key;
+  key.clear();
+  size_t index = 0;
+  for (const Input &input : function.inputs)
+    if (input.value != kNoValue && index < inputs.size())
+      appendKey(inputs[index++], function.values[static_cast<size_t>(input.value)].kind == ValueKind::Scalar, key);
+  key.push_back(static_cast<int64_t>(inputs.size()));
+  // Kernels are made for a number of threads.
+  key.push_back(numThreads());
+  if (std::shared_ptr<const Binding> binding = entry.cache.find(key))
+    return binding;
+
+  // Whatever the key does not tell apart is bound the same, so that checks run once for each key.
+  INGOT_CHECK(checkInputs(function, inputs));
+  std::vector<InputDesc> descs;
+  for (const Input *input : givenInputs(function)) {
+    const TensorView &given = inputs[descs.size()];
+    InputDesc desc{given.desc, {}};
+    if (function.values[static_cast<size_t>(input->value)].kind == ValueKind::Scalar)
+      desc.scalar = readScalar(given.desc.dtype, given.data);
+    descs.push_back(std::move(desc));
+  }
+  INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bind(entry.environment, descs));
+  entry.cache.add(key, binding);
+  return binding;
+}
+
+Result<std::vector<OutputTensor>> Program::Impl::allocateOutputs(const Binding &binding) {
+  std::vector<OutputTensor> outputs;
+  outputs.reserve(binding.outputs().size());
+  for (const BoundOutput &bound : binding.outputs()) {
+    INGOT_TRY(size_t bytes, checkedBytes(bound.desc));
+    OutputTensor output{bound.desc, memory.take(bytes)};
+    if (!output.data)
+      return ioError("out of memory: an output needs " + std::to_string(bytes) + " bytes");
+    if (bound.scalar)
+      writeScalar(*bound.scalar, output.data.get());
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+/// The addresses of everything that is not in the arena.
+Status Program::Impl::placeOutside(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
+                                   std::span<const OutputTensor> outputs, std::span<std::byte *> bases) {
+  for (size_t i = 0; i < bases.size(); ++i) {
+    const Buffer &buffer = binding.buffers()[i];
+    auto index = static_cast<size_t>(buffer.index);
+    switch (buffer.kind) {
+    case BufferKind::Arena:
+    case BufferKind::Constant:
+      break;
+    case BufferKind::Input:
+      bases[i] = static_cast<std::byte *>(inputs[index].data);
+      break;
+    case BufferKind::Output:
+      bases[i] = outputs[index].data.get();
+      break;
+    case BufferKind::State:
+      bases[i] = states.current(entry.states[index]);
+      break;
+    case BufferKind::NextState:
+      bases[i] = states.next(entry.states[index]);
+      if (!bases[i])
+        return ioError("out of memory: a state needs " + std::to_string(buffer.bytes) + " bytes");
+      break;
+    }
+  }
+  return {};
+}
+
+Status Program::Impl::execute(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
+                              std::span<const OutputTensor> outputs) {
+  std::shared_ptr<std::byte> arena = memory.take(binding.arenaBytes());
+  if (!arena)
+    return ioError("out of memory: the call needs " + std::to_string(binding.arenaBytes()) + " bytes");
+  std::vector<std::byte *> bases = std::move(spareAddresses());
+  bases.assign(binding.buffers().size(), nullptr);
+  binding.placeBuffers(arena.get(), bases);
+  std::unique_lock<std::mutex> lock;
+  if (!entry.states.empty())
+    lock = states.lock();
+  INGOT_CHECK(placeOutside(entry, binding, inputs, outputs, bases));
+  INGOT_CHECK(binding.run(bases));
+  for (int32_t state : binding.replacedStates())
+    states.replace(entry.states[static_cast<size_t>(state)]);
+  spareAddresses() = std::move(bases);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Program
+//===----------------------------------------------------------------------===//
+
+Program::Program(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Program::~Program() = default;
+
+Result<std::shared_ptr<Program>> Program::create(ProgramSource source) {
+  auto impl = std::make_unique<Impl>();
+  impl->source = std::move(source);
+  INGOT_CHECK(impl->prepare());
+  return std::shared_ptr<Program>(new Program(std::move(impl)));
+}
+
+const Plan &Program::plan() const { return impl->source.plan; }
+
+Result<const Function *> Program::entry(std::string_view name) const {
+  INGOT_TRY(Entry * entry, impl->findEntry(name));
+  return &entry->function();
+}
+
+Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::span<const TensorView> inputs) {
+  INGOT_TRY(Entry * entry, impl->findEntry(entryName));
+  ThreadScope threads;
+  INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, inputs));
+  INGOT_TRY(std::vector<OutputTensor> outputs, impl->allocateOutputs(*binding));
+  INGOT_CHECK(impl->execute(*entry, *binding, inputs, outputs));
+  return outputs;
+}
+
+Result<MemoryUse> Program::memoryUse(std::string_view entryName, std::span<const TensorView> inputs) {
+  INGOT_TRY(Entry * entry, impl->findEntry(entryName));
+  ThreadScope threads;
+  INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, inputs));
+  return MemoryUse{binding->arenaBytes(), binding->unsharedBytes()};
+}
+
+std::vector<std::string> Program::stateNames() const { return impl->states.names(); }
+
+Result<OutputTensor> Program::readState(std::string_view name) const {
+  std::optional<size_t> state = impl->states.find(name);
+  if (!state)
+    return usageError("there is no state `" + std::string(name) + "`");
+  OutputTensor copy{impl->states.desc(*state), nullptr};
+  INGOT_TRY(size_t bytes, checkedBytes(copy.desc));
+  INGOT_TRY(copy.data, allocateBlock(bytes));
+  auto lock = impl->states.lock();
+  std::memcpy(copy.data.get(), impl->states.current(*state), bytes);
+  return copy;
+}
+
+Status Program::writeState(std::string_view name, const TensorView &value) {
+  std::optional<size_t> state = impl->states.find(name);
+  if (!state)
+    return usageError("there is no state `" + std::string(name) + "`");
+  const TensorDesc &desc = impl->states.desc(*state);
+  if (value.desc.dtype != desc.dtype || value.desc.sizes != desc.sizes || !checkedExtent(value.desc))
+    return usageError("state `" + std::string(name) + "` is " + describe(desc) + ", got " + describe(value.desc));
+  auto lock = impl->states.lock();
+  StridedCopy copy(desc.sizes, value.desc.strides, desc.strides, byteSize(desc.dtype));
+  copy.run(value.data, impl->states.current(*state));
+  return {};
+}
+
+void Program::resetStates() { impl->states.reset(); }
+
+const std::string &Program::description() const { return impl->description; }
+
+} // namespace ingot

@@ -1,0 +1,92 @@
+#include "runtime/States.h"
+
+#include "runtime/MemoryPool.h"
+#include "runtime/TensorDesc.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ingot {
+
+Result<std::shared_ptr<std::byte>> allocateBlock(size_t bytes) {
+  // Long-lived blocks come from a pool of their own that keeps nothing: they go back to the system.
+  std::shared_ptr<std::byte> block = MemoryPool().take(bytes);
+  if (!block)
+    return ioError("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
+  return block;
+}
+
+Result<WeightView> checkedWeight(const ProgramSource &source, const std::string &key, const Value &type) {
+  std::optional<WeightView> weight;
+  if (source.findWeight)
+    weight = source.findWeight(key);
+  if (!weight)
+    return corruptError("the weights have no tensor `" + key + "`, which the plan needs");
+  TensorDesc desc = TensorDesc::contiguous(weight->dtype, weight->shape);
+  if (weight->dtype != type.dtype || weight->shape != type.shape)
+    return corruptError("weight `" + key + "` is " + describe(desc) + ", the plan says " +
+                        std::string(dtypeName(type.dtype)) + shapeText(type.shape));
+  INGOT_TRY(size_t bytes, checkedBytes(desc));
+  if (weight->data.size() < bytes)
+    return corruptError("weight `" + key + "` is shorter than its shape says");
+  return *std::move(weight);
+}
+
+Status States::create(const ProgramSource &source) {
+  for (const Function &function : source.plan.functions)
+    for (const State &state : function.states)
+      INGOT_CHECK(add(function, state, source));
+  reset();
+  return {};
+}
+
+Status States::add(const Function &function, const State &state, const ProgramSource &source) {
+  const Value &type = function.values[static_cast<size_t>(state.input)];
+  if (std::optional<size_t> known = find(state.name)) {
+    const TensorDesc &desc = slots[*known].desc;
+    if (desc.dtype != type.dtype || desc.sizes != type.shape)
+      return corruptError("two functions disagree about state `" + state.name + "`");
+    return {};
+  }
+  Slot slot;
+  slot.name = state.name;
+  slot.desc = TensorDesc::contiguous(type.dtype, type.shape);
+  INGOT_TRY(slot.bytes, checkedBytes(slot.desc));
+  INGOT_TRY(WeightView initial, checkedWeight(source, state.initialWeight, type));
+  slot.initial = initial.data.first(slot.bytes);
+  INGOT_TRY(slot.current, allocateBlock(slot.bytes));
+  slots.push_back(std::move(slot));
+  return {};
+}
+
+void States::reset() {
+  std::lock_guard guard(mutex);
+  for (Slot &slot : slots)
+    if (slot.bytes > 0)
+      std::memcpy(slot.current.get(), slot.initial.data(), slot.bytes);
+}
+
+std::optional<size_t> States::find(std::string_view name) const {
+  auto it = std::ranges::find(slots, name, &Slot::name);
+  return it == slots.end() ? std::nullopt : std::optional(static_cast<size_t>(it - slots.begin()));
+}
+
+std::vector<std::string> States::names() const {
+  std::vector<std::string> list;
+  for (const Slot &slot : slots)
+    list.push_back(slot.name);
+  return list;
+}
+
+std::byte *States::next(size_t state) {
+  Slot &slot = slots[state];
+  if (!slot.next) {
+    Result<std::shared_ptr<std::byte>> block = allocateBlock(slot.bytes);
+    if (!block)
+      return nullptr;
+    slot.next = *std::move(block);
+  }
+  return slot.next.get();
+}
+
+} // namespace ingot

@@ -1,0 +1,54 @@
+// The states of a program: named tensors that survive from call to call.
+#pragma once
+
+#include "runtime/Program.h"
+
+#include <mutex>
+
+namespace ingot {
+
+class MemoryPool;
+
+/// Functions of one program share states by name.
+class States {
+public:
+  /// Allocates every state of the plan and gives it its initial value.
+  Status create(const ProgramSource &source);
+  void reset();
+
+  /// The number of the state `name`.
+  std::optional<size_t> find(std::string_view name) const;
+  std::vector<std::string> names() const;
+  const TensorDesc &desc(size_t state) const { return slots[state].desc; }
+
+  /// Held while a call reads and replaces states.
+  std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex); }
+
+  // Only with the lock held.
+  std::byte *current(size_t state) const { return slots[state].current.get(); }
+  /// Memory for the value after the call; null when there is none.
+  std::byte *next(size_t state);
+  void replace(size_t state) { std::swap(slots[state].current, slots[state].next); }
+
+private:
+  struct Slot {
+    std::string name;
+    TensorDesc desc;
+    size_t bytes = 0;
+    std::span<const std::byte> initial;
+    std::shared_ptr<std::byte> current, next;
+  };
+
+  Status add(const Function &function, const State &state, const ProgramSource &source);
+
+  mutable std::mutex mutex;
+  std::vector<Slot> slots;
+};
+
+/// 64-byte aligned memory; an Io error when there is none.
+Result<std::shared_ptr<std::byte>> allocateBlock(size_t bytes);
+
+/// The weight of a plan, checked against the type the plan gives it.
+Result<WeightView> checkedWeight(const ProgramSource &source, const std::string &key, const Value &type);
+
+} // namespace ingot

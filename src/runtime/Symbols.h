@@ -1,0 +1,27 @@
+// Sizes written as expressions over symbols: "s0", "2*s0 + 1", "(s0 // 2)".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace ingot {
+
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
+/// The expression's value; nullopt if a symbol is unknown, something overflows, or the text is none.
+/// Knows + - * / // % ** ( ) and Max, Min, Mod, FloorDiv, CeilDiv.
+std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols);
+
+/// The names in an expression that are no functions.
+std::set<std::string, std::less<>> symbolsIn(std::string_view expression);
+
+/// The value of `symbol` for which a linear expression has `value`; nullopt if it is not linear in it or
+/// there is none.
+std::optional<int64_t> solveFor(std::string_view expression, std::string_view symbol, int64_t value,
+                                SymbolValues symbols);
+
+} // namespace ingot

@@ -1,0 +1,145 @@
+// Attention of float32: a tile of queries at a time, so that their scores stay in the cache.
+#include "runtime/kernels/attention/Problem.h"
+#include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/norm/Rows.h"
+#include "runtime/threads/Pool.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace ingot {
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+/// Scores of a tile: what fits into a second-level cache beside keys and values.
+constexpr int64_t kTileElements = 64 * 1024;
+
+INGOT_SIMD void addMask(float *__restrict scores, const float *__restrict mask, int64_t stride, int64_t count) {
+  if (stride == 1)
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] += mask[i];
+  else
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] += mask[i * stride];
+}
+
+INGOT_SIMD void hide(float *__restrict scores, const bool *__restrict mask, int64_t stride, int64_t count) {
+  if (stride == 1)
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] = mask[i] ? scores[i] : kHidden;
+  else
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] = mask[i * stride] ? scores[i] : kHidden;
+}
+
+/// A tile's place in the problem.
+struct Tile {
+  int64_t batch, head, first, count;
+};
+
+class TiledAttention final : public BoundKernel {
+public:
+  explicit TiledAttention(const AttentionProblem &p) : problem(p) {
+    // Rows of the tile are rounded to whole ones of the matrix product's blocks.
+    tileRows = std::clamp<int64_t>(kTileElements / std::max<int64_t>(1, problem.keys) / 8 * 8, 16, 128);
+    tileRows = std::min(tileRows, problem.queries);
+    tilesPerHead = (problem.queries + tileRows - 1) / tileRows;
+    tiles = problem.batch * problem.heads * tilesPerHead;
+    workers = std::clamp<int64_t>(numThreads(), 1, tiles);
+    slotElements = (tileRows * problem.keys + tileRows + 15) / 16 * 16;
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
+
+  Status run(const KernelArgs &args) const override {
+    std::atomic<bool> hasFailed = false;
+    // Worker w takes tiles w, w + workers, …: causal tiles differ in length.
+    parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t w = begin; w < end; ++w)
+        for (int64_t i = w; i < tiles; i += workers)
+          if (!runTile(args, tileAt(i), static_cast<float *>(args.scratch) + w * slotElements))
+            hasFailed = true;
+    });
+    if (hasFailed)
+      return internalError("attention: oneDNN refused a matrix product");
+    return {};
+  }
+
+private:
+  Tile tileAt(int64_t i) const {
+    const int64_t first = i % tilesPerHead * tileRows, head = i / tilesPerHead;
+    return {head / problem.heads, head % problem.heads, first, std::min(tileRows, problem.queries - first)};
+  }
+
+  const float *operand(const KernelArgs &args, AttentionOperand which, const AttentionStrides &strides,
+                       const Tile &tile, int64_t head) const {
+    return static_cast<const float *>(args.operands[which]) + strides.offset(problem.batchSizes, tile.batch, head);
+  }
+
+  bool runTile(const KernelArgs &args, const Tile &tile, float *scores) const {
+    const AttentionStrides &qs = problem.qStrides, &ks = problem.kStrides, &vs = problem.vStrides,
+                           &out = problem.resultStrides;
+    const int64_t keys = problem.visibleKeys(tile.first + tile.count), kvHead = problem.kvHeadOf(tile.head);
+    const float *q = operand(args, AttentionQ, qs, tile, tile.head) + tile.first * qs.row;
+    const float *k = operand(args, AttentionK, ks, tile, kvHead);
+    const float *v = operand(args, AttentionV, vs, tile, kvHead);
+    float *result = static_cast<float *>(args.results[0]) + out.offset(problem.batchSizes, tile.batch, tile.head) +
+                    tile.first * out.row;
+    float *factors = scores + tileRows * problem.keys;
+    // Leading dimensions of single rows may be anything, but not less than a row.
+    if (dnnl_sgemm('N', 'T', tile.count, keys, problem.depth, static_cast<float>(problem.scale), q,
+                   std::max(qs.row, problem.depth), k, std::max(ks.row, problem.depth), 0.0f, scores,
+                   keys) != dnnl_success)
+      return false;
+    for (int64_t i = 0; i < tile.count; ++i)
+      factors[i] = softmax(args, tile, i, scores + i * keys, keys);
+    const int64_t resultRow = std::max(out.row, problem.valueDepth);
+    if (dnnl_sgemm('N', 'N', tile.count, problem.valueDepth, keys, 1.0f, scores, keys, v,
+                   std::max(vs.row, problem.valueDepth), 0.0f, result, resultRow) != dnnl_success)
+      return false;
+    for (int64_t i = 0; i < tile.count; ++i)
+      rows::scale(result + i * resultRow, result + i * resultRow, factors[i], problem.valueDepth);
+    return true;
+  }
+
+  /// Turns scores into weights that still have to be multiplied by the number returned. A query that sees
+  /// nothing gets zeros.
+  float softmax(const KernelArgs &args, const Tile &tile, int64_t i, float *scores, int64_t keys) const {
+    const int64_t query = tile.first + i;
+    applyMask(args, tile, query, scores, keys);
+    const int64_t visible = problem.visibleKeys(query + 1);
+    std::fill(scores + visible, scores + keys, 0.0f);
+    const float largest = rows::maximum(scores, visible);
+    if (largest == kHidden) {
+      std::fill(scores, scores + visible, 0.0f);
+      return 0.0f;
+    }
+    return static_cast<float>(1.0 / rows::expShifted(scores, scores, largest, visible));
+  }
+
+  void applyMask(const KernelArgs &args, const Tile &tile, int64_t query, float *scores, int64_t keys) const {
+    if (!problem.mask)
+      return;
+    const AttentionStrides &strides = problem.maskStrides;
+    const int64_t offset = strides.offset(problem.batchSizes, tile.batch, tile.head) + query * strides.row;
+    const void *mask = args.operands[AttentionMask];
+    if (problem.mask->dtype == DType::Bool)
+      hide(scores, static_cast<const bool *>(mask) + offset, strides.column, keys);
+    else
+      addMask(scores, static_cast<const float *>(mask) + offset, strides.column, keys);
+  }
+
+  AttentionProblem problem;
+  int64_t tileRows = 1, tilesPerHead = 1, tiles = 1, workers = 1, slotElements = 0;
+};
+
+} // namespace
+
+std::unique_ptr<BoundKernel> makeTiledAttention(const AttentionProblem &problem) {
+  return std::make_unique<TiledAttention>(problem);
+}
+
+} // namespace ingot

@@ -1,0 +1,68 @@
+#include "runtime/kernels/attention/Problem.h"
+#include "runtime/kernels/elementwise/test/TestKernel.h"
+
+#include <limits>
+
+namespace ingot::test {
+namespace {
+
+using List = std::vector<int64_t>;
+
+Case attention(Tensor q, Tensor k, Tensor v, std::optional<Tensor> mask = std::nullopt, bool causal = false) {
+  const DType dtype = q.desc.dtype;
+  return {"attention",
+          {std::move(q), std::move(k), std::move(v), std::move(mask)},
+          {{"scale", 0.25}, {"causal", causal}},
+          {dtype}};
+}
+
+TEST(Attention, AgreesWithTheReference) {
+  for (bool causal : {false, true})
+    for (int64_t queries : {1, 5, 300})
+      for (int64_t keys : {1, 7, 290}) {
+        Case testCase =
+            attention(noise({2, 4, queries, 16}, 1), noise({2, 4, keys, 16}, 2), noise({2, 4, keys, 9}, 3), {}, causal);
+        expectSameAs(testCase, bindReferenceAttention, 1e-5);
+      }
+}
+
+TEST(Attention, SharesHeadsAndReadsTransposedOperands) {
+  Tensor q = inOrder(noise({2, 6, 20, 8}, 1), {0, 2, 1, 3}), k = inOrder(noise({2, 2, 30, 8}, 2), {0, 2, 1, 3}),
+         v = inOrder(noise({2, 2, 30, 8}, 3), {0, 2, 1, 3});
+  expectSameAs(attention(q, k, v), bindReferenceAttention, 1e-5);
+  expectSameAs(attention(inOrder(q, {3, 1, 0, 2}), k, v), bindReferenceAttention, 1e-5);
+  auto result = attention(q, k, v).run();
+  ASSERT_TRUE(result);
+  EXPECT_EQ((*result)[0].desc.strides, (List{20 * 48, 8, 48, 1}));
+}
+
+TEST(Attention, AppliesMasks) {
+  const Tensor q = noise({2, 3, 4, 8}, 1), k = noise({2, 3, 5, 8}, 2), v = noise({2, 3, 5, 8}, 3);
+  for (List sizes : {List{4, 5}, {2, 1, 4, 5}, {2, 1, 1, 5}, {1}, {2, 3, 4, 5}})
+    for (DType dtype : {DType::Bool, DType::Float32})
+      expectSameAs(attention(q, k, v, noise(sizes, 4, dtype)), bindReferenceAttention, 1e-5);
+}
+
+TEST(Attention, AQueryThatSeesNothingGivesZeros) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const Tensor &mask :
+       {tensor({2, 3}, {0, 0, 0, 1, 0, 1}, DType::Bool), tensor({2, 3}, {-inf, -inf, -inf, 0, -inf, 0})}) {
+    Case testCase = attention(noise({1, 2, 4}, 1), noise({1, 3, 4}, 2), noise({1, 3, 4}, 3), mask);
+    expectSameAs(testCase, bindReferenceAttention, 1e-5);
+    auto result = testCase.run();
+    ASSERT_TRUE(result);
+    for (int64_t i = 0; i < 4; ++i)
+      EXPECT_EQ((*result)[0].at(i), 0);
+    EXPECT_NE((*result)[0].at(4), 0);
+  }
+}
+
+TEST(Attention, RefusesWhatDoesNotFit) {
+  EXPECT_FALSE(attention(noise({1, 2, 4}, 1), noise({1, 3, 5}, 2), noise({1, 3, 4}, 3)).run());
+  EXPECT_FALSE(attention(noise({3, 2, 4}, 1), noise({2, 3, 4}, 2), noise({2, 3, 4}, 3)).run());
+  EXPECT_FALSE(attention(noise({1, 2, 4}, 1), noise({1, 3, 4}, 2), noise({1, 3, 4}, 3), noise({3, 3}, 4)).run());
+  EXPECT_FALSE(attention(noise({2, 4}, 1), noise({3, 4}, 2), noise({3, 4}, 3)).run());
+}
+
+} // namespace
+} // namespace ingot::test

@@ -1,0 +1,124 @@
+// The checks of a convolution step, and the choice between implementations.
+#include "runtime/kernels/conv/Problem.h"
+
+#include <algorithm>
+
+namespace ingot {
+namespace {
+
+Status readAttributes(const StepContext &context, ConvProblem &problem) {
+  const size_t rank = problem.spatialRank();
+  INGOT_TRY(problem.strides, listAttr(context, "strides", rank, 1, kMaxExtent));
+  INGOT_TRY(problem.padLow, listAttr(context, "pad_low", rank, 0, kMaxExtent));
+  INGOT_TRY(problem.padHigh, listAttr(context, "pad_high", rank, 0, kMaxExtent));
+  INGOT_TRY(problem.dilations, listAttr(context, "dilations", rank, 1, kMaxExtent));
+  INGOT_TRY(problem.outputPadding, listAttr(context, "output_padding", rank, 0, kMaxExtent));
+  INGOT_TRY(problem.groups, requiredAttr<int64_t>(context, "groups"));
+  INGOT_TRY(problem.transposed, requiredAttr<bool>(context, "transposed"));
+  INGOT_TRY(problem.activation, activationAttr(context));
+  if (problem.groups < 1 || problem.groups > kMaxExtent)
+    return badStep(context, "the number of groups is out of range");
+  return {};
+}
+
+/// The result's size along spatial dimension `i`. All numbers are below 2^31, so nothing overflows.
+Result<int64_t> resultSize(const StepContext &context, const ConvProblem &problem, size_t i) {
+  const int64_t in = problem.x.sizes[i + 2], kernel = problem.weight.sizes[i + 2];
+  if (in > kMaxExtent || kernel > kMaxExtent || kernel < 1)
+    return badShapes(context, "a spatial size is out of range");
+  const int64_t reach = problem.dilations[i] * (kernel - 1) + 1;
+  const int64_t padding = problem.padLow[i] + problem.padHigh[i];
+  int64_t size = 0;
+  if (problem.transposed)
+    size = (in - 1) * problem.strides[i] - padding + reach + problem.outputPadding[i];
+  else if (in + padding >= reach)
+    size = (in + padding - reach) / problem.strides[i] + 1;
+  if (size < 1 || size > kMaxExtent)
+    return badShapes(context, "the kernel does not fit into the padded input");
+  return size;
+}
+
+Status checkChannels(const StepContext &context, const ConvProblem &problem) {
+  const int64_t channels = problem.x.sizes[1], groups = problem.groups;
+  const std::vector<int64_t> &weight = problem.weight.sizes;
+  const bool fits = problem.transposed ? weight[0] == channels && channels % groups == 0
+                                       : weight[0] % groups == 0 && channels == weight[1] * groups;
+  if (!fits)
+    return badShapes(context, "the channels of input, weight and groups do not agree");
+  return {};
+}
+
+Status checkAdditions(const StepContext &context, const ConvProblem &problem) {
+  for (const std::optional<TensorDesc> &extra : {problem.bias, problem.residual})
+    if (extra && extra->dtype != problem.x.dtype)
+      return badStep(context, "the operands have different element types");
+  if (problem.bias && problem.bias->sizes != std::vector<int64_t>{problem.outChannels()})
+    return badShapes(context, "the bias has not one entry a channel");
+  if (problem.residual && problem.residual->sizes != problem.result.sizes)
+    return badShapes(context, "the residual has not the result's sizes");
+  return {};
+}
+
+Status inferSizes(const StepContext &context, ConvProblem &problem) {
+  INGOT_CHECK(checkChannels(context, problem));
+  const int64_t perGroup = problem.weight.sizes[1];
+  std::vector<int64_t> sizes{problem.x.sizes[0],
+                             problem.transposed ? perGroup * problem.groups : problem.weight.sizes[0]};
+  for (size_t i = 0; i < problem.spatialRank(); ++i) {
+    INGOT_TRY(int64_t size, resultSize(context, problem, i));
+    sizes.push_back(size);
+  }
+  problem.result = channelsLast(problem.x.dtype, std::move(sizes));
+  return checkAdditions(context, problem);
+}
+
+Result<ConvProblem> makeProblem(const StepContext &context) {
+  INGOT_CHECK(checkCounts(context, 2, 4));
+  INGOT_TRY(const TensorDesc *x, tensorAt(context, ConvX));
+  INGOT_TRY(const TensorDesc *weight, tensorAt(context, ConvWeight));
+  INGOT_TRY(const TensorDesc *bias, optionalTensorAt(context, ConvBias));
+  INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
+  if (x->sizes.size() < 3 || x->sizes.size() > 5 || weight->sizes.size() != x->sizes.size())
+    return badShapes(context, "a convolution has one to three spatial dimensions");
+  if (!isFloating(x->dtype))
+    return badType(context, x->dtype);
+  if (weight->dtype != x->dtype || context.resultTypes[0].dtype != x->dtype)
+    return badStep(context, "the operands and the result have different element types");
+  ConvProblem problem;
+  problem.x = *x;
+  problem.weight = *weight;
+  problem.weightData = context.operands[ConvWeight].data;
+  if (bias)
+    problem.bias = *bias;
+  if (residual)
+    problem.residual = *residual;
+  INGOT_CHECK(readAttributes(context, problem));
+  INGOT_CHECK(inferSizes(context, problem));
+  return problem;
+}
+
+Result<std::vector<ResultDesc>> inferConv(const StepContext &context) {
+  INGOT_TRY(ConvProblem problem, makeProblem(context));
+  return denseResult(context, std::move(problem.result));
+}
+
+Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(ConvProblem problem, makeProblem(context));
+  const bool isEmpty = problem.x.numel() == 0 || problem.result.numel() == 0;
+  // oneDNN may refuse odd layouts; the reference takes everything.
+  if (problem.x.dtype == DType::Float32 && !isEmpty)
+    if (auto fast = makeDnnlConv(problem))
+      return fast;
+  return makeReferenceConv(problem);
+}
+
+} // namespace
+
+Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(ConvProblem problem, makeProblem(context));
+  return makeReferenceConv(problem);
+}
+
+extern const KernelDef kernelDef_conv = {"conv", inferConv, bindConv, true};
+
+} // namespace ingot

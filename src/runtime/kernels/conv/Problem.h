@@ -1,0 +1,33 @@
+// A convolution step after its checks.
+#pragma once
+
+#include "runtime/kernels/matmul/Activation.h"
+
+namespace ingot {
+
+struct ConvProblem {
+  TensorDesc x, weight, result;
+  std::optional<TensorDesc> bias, residual;
+  std::vector<int64_t> strides, padLow, padHigh, dilations, outputPadding;
+  int64_t groups = 1;
+  bool transposed = false;
+  Activation activation = Activation::None;
+  const void *weightData = nullptr; ///< set when the weight is constant
+
+  size_t spatialRank() const { return x.sizes.size() - 2; }
+  int64_t batch() const { return x.sizes[0]; }
+  int64_t inChannels() const { return x.sizes[1]; }
+  int64_t outChannels() const { return result.sizes[1]; }
+};
+
+/// Operands by their position in the step.
+enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
+
+std::unique_ptr<BoundKernel> makeReferenceConv(const ConvProblem &problem);
+/// float32, nothing empty.
+Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
+
+/// For tests: checks a step and binds it to the reference.
+Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc> results);
+
+} // namespace ingot

@@ -1,0 +1,98 @@
+#include "runtime/kernels/conv/Problem.h"
+#include "runtime/kernels/elementwise/test/TestKernel.h"
+
+namespace ingot::test {
+namespace {
+
+struct Shape {
+  std::vector<int64_t> x, weight, strides, padLow, padHigh, dilations, outputPadding;
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+Case conv(const Shape &shape, DType dtype = DType::Float32) {
+  Case testCase{"conv", {noise(shape.x, 1, dtype), noise(shape.weight, 2, dtype)}, {}, {dtype}};
+  testCase.attributes = {{"strides", shape.strides},       {"pad_low", shape.padLow},
+                         {"pad_high", shape.padHigh},      {"dilations", shape.dilations},
+                         {"groups", shape.groups},         {"output_padding", shape.outputPadding},
+                         {"transposed", shape.transposed}, {"activation", std::string("none")}};
+  return testCase;
+}
+
+const std::vector<Shape> &shapes() {
+  static const std::vector<Shape> list = {
+      {{2, 3, 9, 8}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{1, 16, 9, 8}, {32, 16, 3, 3}, {2, 2}, {0, 1}, {1, 2}, {1, 1}, {0, 0}},
+      {{1, 8, 9, 9}, {8, 1, 3, 3}, {1, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 8},
+      {{2, 6, 7, 7}, {4, 3, 3, 2}, {1, 1}, {2, 0}, {2, 0}, {2, 1}, {0, 0}, 2},
+      {{2, 5, 11}, {7, 5, 4}, {2}, {1}, {0}, {2}, {0}},
+      {{1, 3, 5, 6, 7}, {4, 3, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+      {{1, 16, 5, 5}, {8, 16, 1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{2, 6, 5, 4}, {6, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, true},
+      {{1, 6, 5, 4}, {6, 2, 3, 2}, {1, 2}, {0, 1}, {1, 0}, {2, 1}, {0, 0}, 3, true},
+      {{2, 4, 6}, {4, 5, 3}, {2}, {0}, {0}, {1}, {0}, 1, true},
+      {{1, 2, 3, 3, 3}, {2, 3, 2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, true},
+      {{0, 3, 5, 5}, {4, 3, 3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+  };
+  return list;
+}
+
+TEST(Conv, AgreesWithTheReference) {
+  for (const Shape &shape : shapes())
+    for (bool isConstant : {false, true}) {
+      Case testCase = conv(shape);
+      testCase.isConstant = {false, isConstant};
+      expectSameAs(testCase, bindReferenceConv, 1e-5);
+    }
+}
+
+TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
+  for (const Shape &shape : shapes())
+    for (std::string activation : {"none", "relu", "relu6", "gelu", "silu", "hard_swish", "sigmoid"}) {
+      Case testCase = conv(shape);
+      auto plain = testCase.run();
+      ASSERT_TRUE(plain) << plain.error().str();
+      const std::vector<int64_t> sizes = (*plain)[0].desc.sizes;
+      testCase.attributes["activation"] = activation;
+      testCase.operands.push_back(noise({sizes[1]}, 3));
+      testCase.operands.push_back(noise(sizes, 4));
+      testCase.isConstant = {false, true};
+      expectSameAs(testCase, bindReferenceConv, 2e-5);
+    }
+}
+
+TEST(Conv, KeepsChannelsLast) {
+  Case testCase = conv(shapes()[0]);
+  testCase.operands[0] = inOrder(*testCase.operands[0], {0, 2, 3, 1});
+  auto result = testCase.run();
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_TRUE(isChannelsLast((*result)[0].desc));
+  expectSameAs(testCase, bindReferenceConv, 1e-5);
+}
+
+TEST(Conv, KnowsOtherTypes) {
+  for (DType dtype : {DType::Float64, DType::Float16, DType::BFloat16})
+    EXPECT_TRUE(conv(shapes()[0], dtype).run());
+  EXPECT_FALSE(conv(shapes()[0], DType::Int64).run());
+}
+
+TEST(Conv, RefusesWhatDoesNotFit) {
+  Shape shape = shapes()[0];
+  shape.weight = {4, 2, 3, 3};
+  EXPECT_FALSE(conv(shape).run());
+  shape = shapes()[0];
+  shape.groups = 2;
+  EXPECT_FALSE(conv(shape).run());
+  shape = shapes()[0];
+  shape.strides = {0, 1};
+  EXPECT_FALSE(conv(shape).run());
+  shape = shapes()[0];
+  shape.dilations = {9, 9};
+  EXPECT_FALSE(conv(shape).run());
+  shape = shapes()[0];
+  shape.padLow = {-1, 0};
+  EXPECT_FALSE(conv(shape).run());
+}
+
+} // namespace
+} // namespace ingot::test

@@ -1,0 +1,137 @@
+#include "runtime/kernels/matmul/Dnnl.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+
+namespace ingot {
+namespace {
+
+/// Of one call of a primitive.
+constexpr size_t kMaxArguments = 6;
+
+dnnl::stream &threadStream() {
+  thread_local dnnl::stream stream(dnnlEngine());
+  return stream;
+}
+
+/// Packed weights by the address of the original, in every layout somebody uses.
+struct PackedWeights {
+  struct Entry {
+    dnnl::memory::desc from, to;
+    std::weak_ptr<dnnl::memory> memory;
+  };
+  std::mutex mutex;
+  std::multimap<const void *, Entry> entries;
+
+  std::shared_ptr<dnnl::memory> find(const void *data, const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
+    auto [begin, end] = entries.equal_range(data);
+    for (auto it = begin; it != end;) {
+      std::shared_ptr<dnnl::memory> memory = it->second.memory.lock();
+      if (memory && it->second.from == from && it->second.to == to)
+        return memory;
+      it = memory ? std::next(it) : entries.erase(it);
+    }
+    return nullptr;
+  }
+};
+
+PackedWeights &packedWeights() {
+  static PackedWeights *weights = new PackedWeights; // outlives kernels that static objects own
+  return *weights;
+}
+
+} // namespace
+
+const dnnl::engine &dnnlEngine() {
+  static const dnnl::engine *engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::memory::desc dnnlDesc(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  return dnnl::memory::desc(dnnl::memory::dims(sizes.begin(), sizes.end()), dnnl::memory::data_type::f32,
+                            dnnl::memory::dims(strides.begin(), strides.end()));
+}
+
+dnnl::primitive_attr dnnlAttr(dnnl::post_ops postOps) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_fpmath_mode(dnnl::fpmath_mode::strict);
+  attr.set_post_ops(std::move(postOps));
+  return attr;
+}
+
+void appendActivation(dnnl::post_ops &postOps, Activation activation) {
+  using dnnl::algorithm;
+  switch (activation) {
+  case Activation::None:
+    return;
+  case Activation::Relu:
+    return postOps.append_eltwise(algorithm::eltwise_relu, 0, 0);
+  case Activation::Relu6:
+    return postOps.append_eltwise(algorithm::eltwise_clip, 0, 6);
+  case Activation::Gelu:
+    return postOps.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+  case Activation::GeluTanh:
+    return postOps.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
+  case Activation::Silu:
+    return postOps.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  case Activation::Sigmoid:
+    return postOps.append_eltwise(algorithm::eltwise_logistic, 0, 0);
+  case Activation::Tanh:
+    return postOps.append_eltwise(algorithm::eltwise_tanh, 0, 0);
+  case Activation::HardSwish:
+    return postOps.append_eltwise(algorithm::eltwise_hardswish, 1.0f / 6.0f, 0.5f);
+  case Activation::HardSigmoid:
+    return postOps.append_eltwise(algorithm::eltwise_hardsigmoid, 1.0f / 6.0f, 0.5f);
+  }
+}
+
+Result<std::shared_ptr<dnnl::memory>> packWeights(const void *data, const dnnl::memory::desc &from,
+                                                  const dnnl::memory::desc &to) {
+  PackedWeights &weights = packedWeights();
+  std::lock_guard lock(weights.mutex);
+  if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
+    return memory;
+  return catchDnnl("packing weights", [&]() -> Result<std::shared_ptr<dnnl::memory>> {
+    dnnl::memory source(from, dnnlEngine(), const_cast<void *>(data));
+    auto packed = std::make_shared<dnnl::memory>(to, dnnlEngine());
+    dnnl::reorder(source, *packed).execute(threadStream(), source, *packed);
+    threadStream().wait();
+    weights.entries.emplace(data, PackedWeights::Entry{from, to, packed});
+    return packed;
+  });
+}
+
+Status DnnlPrimitive::run(std::initializer_list<Argument> arguments, void *scratch) const {
+  return catchDnnl("running a primitive", [&]() -> Status {
+    // The C interface: the C++ one makes a hash table for every call.
+    std::array<dnnl::memory, kMaxArguments + 1> memories;
+    std::array<dnnl_exec_arg_t, kMaxArguments + 1> bound;
+    size_t count = 0;
+    auto bind = [&](int index, const dnnl::memory::desc &desc, void *data) {
+      memories[count] = dnnl::memory(desc, dnnlEngine(), data);
+      bound[count] = {index, memories[count].get()};
+      ++count;
+    };
+    if (arguments.size() > kMaxArguments)
+      return internalError("a primitive has too many arguments");
+    for (const Argument &argument : arguments)
+      if (argument.desc)
+        bind(argument.index, *argument.desc, argument.data);
+    bind(DNNL_ARG_SCRATCHPAD, scratchpad, static_cast<char *>(scratch) + scratchOffset);
+    const dnnl_status_t status =
+        dnnl_primitive_execute(primitive.get(), threadStream().get(), static_cast<int>(count), bound.data());
+    dnnl::error::wrap_c_api(status, "could not execute a primitive");
+    return {};
+  });
+}
+
+Result<DnnlPrimitive> makeReorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to, ScratchLayout &layout) {
+  return catchDnnl("making a reorder", [&]() -> Result<DnnlPrimitive> {
+    dnnl::reorder::primitive_desc pd(dnnlEngine(), from, dnnlEngine(), to, dnnlAttr({}));
+    return DnnlPrimitive(dnnl::reorder(pd), pd.scratchpad_desc(), layout);
+  });
+}
+
+} // namespace ingot

@@ -1,0 +1,91 @@
+// The checks of a matmul step, and the choice between implementations.
+#include "runtime/kernels/matmul/Problem.h"
+
+#include "runtime/TensorDesc.h"
+
+namespace ingot {
+namespace {
+
+/// Whether the reference can compute it: with activations of floats only where there are floats.
+Status checkTypes(const StepContext &context, DType dtype, Activation activation) {
+  if (isFloating(dtype))
+    return {};
+  const bool isInteger = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32 ||
+                         dtype == DType::Int64 || dtype == DType::UInt8 || dtype == DType::UInt16 ||
+                         dtype == DType::UInt32 || dtype == DType::UInt64;
+  const bool isComplex = dtype == DType::Complex64 || dtype == DType::Complex128;
+  if ((isInteger && activation <= Activation::Relu6) || (isComplex && activation == Activation::None))
+    return {};
+  return badType(context, dtype);
+}
+
+Status checkAdditions(const StepContext &context, const MatmulProblem &problem) {
+  for (const std::optional<TensorDesc> &extra : {problem.bias, problem.residual})
+    if (extra && extra->dtype != problem.a.dtype)
+      return badStep(context, "the operands have different element types");
+  if (problem.bias && !broadcastsTo(problem.bias->sizes, problem.result.sizes))
+    return badShapes(context, "the bias does not broadcast to the result");
+  if (problem.residual && problem.residual->sizes != problem.result.sizes)
+    return badShapes(context, "the residual has not the result's sizes");
+  return {};
+}
+
+Result<MatmulProblem> makeProblem(const StepContext &context) {
+  INGOT_CHECK(checkCounts(context, 2, 4));
+  INGOT_TRY(const TensorDesc *a, tensorAt(context, MatmulA));
+  INGOT_TRY(const TensorDesc *b, tensorAt(context, MatmulB));
+  INGOT_TRY(const TensorDesc *bias, optionalTensorAt(context, MatmulBias));
+  INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, MatmulResidual));
+  MatmulProblem problem;
+  problem.a = *a;
+  problem.b = *b;
+  INGOT_TRY(problem.activation, activationAttr(context));
+  if (bias)
+    problem.bias = *bias;
+  if (residual)
+    problem.residual = *residual;
+  problem.bData = context.operands[MatmulB].data;
+  if (a->sizes.size() < 2 || b->sizes.size() < 2)
+    return badShapes(context, "the operands need two dimensions at least");
+  if (a->dtype != b->dtype || context.resultTypes[0].dtype != a->dtype)
+    return badStep(context, "the operands and the result have different element types");
+  INGOT_CHECK(checkTypes(context, a->dtype, problem.activation));
+  std::span<const int64_t> aSizes(a->sizes), bSizes(b->sizes);
+  problem.m = aSizes[aSizes.size() - 2];
+  problem.k = aSizes.back();
+  problem.n = bSizes.back();
+  if (bSizes[bSizes.size() - 2] != problem.k)
+    return badShapes(context, "the inner sizes differ");
+  INGOT_TRY(auto sizes, broadcastSizes(context, aSizes.first(aSizes.size() - 2), bSizes.first(bSizes.size() - 2)));
+  sizes.push_back(problem.m);
+  sizes.push_back(problem.n);
+  problem.result = TensorDesc::contiguous(a->dtype, std::move(sizes));
+  INGOT_CHECK(checkAdditions(context, problem));
+  return problem;
+}
+
+Result<std::vector<ResultDesc>> inferMatmul(const StepContext &context) {
+  INGOT_TRY(MatmulProblem problem, makeProblem(context));
+  return denseResult(context, std::move(problem.result));
+}
+
+Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(MatmulProblem problem, makeProblem(context));
+  const bool isEmpty = problem.result.numel() == 0 || problem.k == 0;
+  // oneDNN may refuse odd layouts; the reference takes everything.
+  if (problem.a.dtype == DType::Float32 && !isEmpty)
+    if (auto fast = makeDnnlMatmul(problem))
+      return fast;
+  return makeReferenceMatmul(problem);
+}
+
+} // namespace
+
+Result<std::unique_ptr<BoundKernel>> bindReferenceMatmul(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(MatmulProblem problem, makeProblem(context));
+  return makeReferenceMatmul(problem);
+}
+
+extern const KernelDef kernelDef_matmul = {"matmul", inferMatmul, bindMatmul, true};
+
+} // namespace ingot

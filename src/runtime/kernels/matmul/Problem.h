@@ -1,0 +1,29 @@
+// A matmul step after its checks: what both implementations start from.
+#pragma once
+
+#include "runtime/kernels/matmul/Activation.h"
+
+namespace ingot {
+
+struct MatmulProblem {
+  TensorDesc a, b, result;
+  std::optional<TensorDesc> bias, residual;
+  Activation activation = Activation::None;
+  const void *bData = nullptr; ///< set when b is constant
+  int64_t m = 0, n = 0, k = 0;
+
+  size_t batchRank() const { return result.sizes.size() - 2; }
+};
+
+/// Operands by their position in the step.
+enum MatmulOperand : size_t { MatmulA, MatmulB, MatmulBias, MatmulResidual };
+
+std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem);
+/// float32, without empty dimensions.
+Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem);
+
+/// For tests: checks a step and binds it to the reference.
+Result<std::unique_ptr<BoundKernel>> bindReferenceMatmul(const StepContext &context,
+                                                         std::span<const TensorDesc> results);
+
+} // namespace ingot

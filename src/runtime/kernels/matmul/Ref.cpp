@@ -1,0 +1,116 @@
+// The reference: any type, any strides.
+#include "runtime/kernels/elementwise/Dispatch.h"
+#include "runtime/kernels/matmul/Problem.h"
+#include "runtime/threads/Pool.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ingot {
+namespace {
+
+/// Columns computed together: long enough to vectorise, short enough for the stack.
+constexpr int64_t kColumns = 64;
+
+/// Strides of a tensor for a result's dimensions: 0 where it is repeated.
+std::vector<int64_t> stridesFor(const TensorDesc &tensor, size_t rank) {
+  std::vector<int64_t> strides(rank, 0);
+  const size_t missing = rank - tensor.sizes.size();
+  for (size_t i = 0; i < tensor.sizes.size(); ++i)
+    if (tensor.sizes[i] != 1)
+      strides[missing + i] = tensor.strides[i];
+  return strides;
+}
+
+template <typename T> class ReferenceMatmul final : public BoundKernel {
+  using C = scalar::Compute<T>;
+
+public:
+  explicit ReferenceMatmul(const MatmulProblem &problem) : problem(problem) {
+    const size_t rank = problem.result.sizes.size();
+    aStrides = stridesFor(problem.a, rank);
+    bStrides = stridesFor(problem.b, rank);
+    if (problem.bias)
+      biasStrides = stridesFor(*problem.bias, rank);
+    if (problem.residual)
+      residualStrides = stridesFor(*problem.residual, rank);
+  }
+
+  Status run(const KernelArgs &args) const override {
+    if (problem.n == 0)
+      return {};
+    const int64_t rows = problem.result.numel() / problem.n;
+    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, problem.n * problem.k));
+    parallelFor(0, rows, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t column = 0; column < problem.n; column += kColumns)
+          block(args, row, column, std::min(kColumns, problem.n - column));
+    });
+    return {};
+  }
+
+private:
+  /// First element of row `row` of the result's shape, for a tensor with these strides.
+  int64_t rowOffset(const std::vector<int64_t> &strides, int64_t row) const {
+    int64_t offset = 0;
+    for (size_t d = strides.size() - 1; d-- > 0;) {
+      offset += row % problem.result.sizes[d] * strides[d];
+      row /= problem.result.sizes[d];
+    }
+    return offset;
+  }
+
+  const T *operand(const KernelArgs &args, size_t index) const { return static_cast<const T *>(args.operands[index]); }
+
+  void block(const KernelArgs &args, int64_t row, int64_t column, int64_t count) const {
+    const size_t last = problem.result.sizes.size() - 1;
+    const int64_t aStep = problem.a.strides.back(), bStep = problem.b.strides[problem.b.strides.size() - 2];
+    const int64_t bColumn = problem.b.strides.back();
+    std::vector<int64_t> bBatch = bStrides;
+    bBatch[last - 1] = 0; // the row of the result is no row of b
+    const T *a = operand(args, MatmulA) + rowOffset(aStrides, row);
+    const T *b = operand(args, MatmulB) + rowOffset(bBatch, row) + column * bColumn;
+    std::array<C, kColumns> sums{};
+    for (int64_t k = 0; k < problem.k; ++k) {
+      const C left = scalar::cast<C>(a[k * aStep]);
+      for (int64_t j = 0; j < count; ++j)
+        sums[j] = scalar::add(sums[j], scalar::mul(left, scalar::cast<C>(b[k * bStep + j * bColumn])));
+    }
+    finish(args, row, column, count, sums);
+  }
+
+  void finish(const KernelArgs &args, int64_t row, int64_t column, int64_t count,
+              const std::array<C, kColumns> &sums) const {
+    T *result = static_cast<T *>(args.results[0]) + row * problem.n + column;
+    for (int64_t j = 0; j < count; ++j) {
+      C value = sums[j];
+      if (problem.bias)
+        value = scalar::add(value, extra(args, MatmulBias, biasStrides, row, column + j));
+      if constexpr (scalar::Real<C>)
+        value = activate(problem.activation, value);
+      if (problem.residual)
+        value = scalar::add(value, extra(args, MatmulResidual, residualStrides, row, column + j));
+      result[j] = scalar::cast<T>(value);
+    }
+  }
+
+  C extra(const KernelArgs &args, size_t index, const std::vector<int64_t> &strides, int64_t row,
+          int64_t column) const {
+    return scalar::cast<C>(operand(args, index)[rowOffset(strides, row) + column * strides.back()]);
+  }
+
+  MatmulProblem problem;
+  std::vector<int64_t> aStrides, bStrides, biasStrides, residualStrides;
+};
+
+} // namespace
+
+std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem) {
+  auto made = dispatchType < IntTypes | FloatTypes |
+              ComplexTypes > ("matmul", problem.a.dtype, [&]<typename T>() {
+                return Result<std::unique_ptr<BoundKernel>>(std::make_unique<ReferenceMatmul<T>>(problem));
+              });
+  return made ? *std::move(made) : nullptr; // the types were checked before
+}
+
+} // namespace ingot

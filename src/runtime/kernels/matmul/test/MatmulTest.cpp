@@ -1,0 +1,89 @@
+#include "runtime/kernels/elementwise/test/TestKernel.h"
+#include "runtime/kernels/matmul/Problem.h"
+
+namespace ingot::test {
+namespace {
+
+Case matmul(Tensor a, Tensor b, std::string activation = "none") {
+  const DType dtype = a.desc.dtype;
+  return {"matmul", {std::move(a), std::move(b)}, {{"activation", std::move(activation)}}, {dtype}};
+}
+
+TEST(Matmul, ComputesAProduct) {
+  auto result = matmul(tensor({2, 2}, {1, 2, 3, 4}), tensor({2, 2}, {5, 6, 7, 8})).run();
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_EQ((*result)[0].values(), (std::vector<double>{19, 22, 43, 50}));
+}
+
+TEST(Matmul, AgreesWithTheReferenceForAllShapes) {
+  const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes = {
+      {{3, 5}, {5, 7}},
+      {{1, 64}, {64, 33}},
+      {{4, 3, 5}, {5, 7}},
+      {{2, 3, 4, 5}, {5, 6}},
+      {{2, 3, 4, 5}, {2, 3, 5, 6}},
+      {{2, 1, 4, 5}, {1, 3, 5, 6}},
+      {{4, 5}, {2, 3, 5, 6}},
+      {{2, 3, 4, 5}, {3, 5, 6}},
+      {{17, 1}, {1, 9}},
+      {{1, 1}, {1, 1}},
+      {{0, 5}, {5, 7}},
+      {{3, 0}, {0, 7}},
+      {{3, 5}, {5, 0}},
+      {{2, 2, 2, 4, 5}, {2, 1, 2, 5, 6}}};
+  for (const auto &[a, b] : shapes)
+    for (bool isConstant : {false, true}) {
+      Case testCase = matmul(noise(a, 1), noise(b, 2));
+      testCase.isConstant = {false, isConstant};
+      expectSameAs(testCase, bindReferenceMatmul, 1e-5);
+    }
+}
+
+TEST(Matmul, AddsBiasActivationAndResidualInThisOrder) {
+  for (std::string activation :
+       {"none", "relu", "relu6", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "hard_swish", "hard_sigmoid"})
+    for (std::vector<int64_t> bias : {std::vector<int64_t>{7}, {1}, {4, 7}, {2, 1, 7}, {2, 4, 1}, {}}) {
+      Case testCase = matmul(noise({2, 4, 5}, 1), noise({5, 7}, 2), activation);
+      testCase.operands.push_back(noise(bias, 3));
+      testCase.operands.push_back(noise({2, 4, 7}, 4));
+      testCase.isConstant = {false, true};
+      expectSameAs(testCase, bindReferenceMatmul, 2e-5);
+    }
+}
+
+TEST(Matmul, ReadsTransposedAndRepeatedOperands) {
+  Tensor a = inOrder(noise({2, 3, 4, 5}, 1), {0, 2, 1, 3}), b = inOrder(noise({2, 3, 5, 6}, 2), {0, 1, 3, 2});
+  expectSameAs(matmul(a, b), bindReferenceMatmul, 1e-5);
+  expectSameAs(matmul(inOrder(noise({6, 5}, 1), {1, 0}), inOrder(noise({5, 6}, 2), {1, 0})), bindReferenceMatmul, 1e-5);
+  expectSameAs(matmul(inOrder(noise({2, 3, 4, 5}, 1), {3, 1, 0, 2}), b), bindReferenceMatmul, 1e-5);
+  Tensor repeated = noise({1, 1, 4, 5}, 3);
+  repeated.desc.sizes = {2, 3, 4, 5};
+  repeated.desc.strides = {0, 0, 5, 1};
+  expectSameAs(matmul(repeated, b), bindReferenceMatmul, 1e-5);
+  Case withResidual = matmul(noise({4, 5}, 1), noise({5, 6}, 2), "relu");
+  withResidual.operands.push_back(std::nullopt);
+  withResidual.operands.push_back(inOrder(noise({4, 6}, 5), {1, 0}));
+  expectSameAs(withResidual, bindReferenceMatmul, 1e-5);
+}
+
+TEST(Matmul, KnowsOtherTypes) {
+  for (DType dtype : {DType::Float64, DType::Float16, DType::BFloat16, DType::Int64, DType::Int32, DType::UInt8})
+    expectSameAs(matmul(noise({3, 4}, 1, dtype), noise({4, 5}, 2, dtype)), bindReferenceMatmul, 0);
+  auto wrapped = matmul(tensor({1, 1}, {100}, DType::Int8), tensor({1, 1}, {2}, DType::Int8)).run();
+  ASSERT_TRUE(wrapped);
+  EXPECT_EQ((*wrapped)[0].at(0), -56);
+}
+
+TEST(Matmul, RefusesWhatDoesNotFit) {
+  EXPECT_FALSE(matmul(noise({3, 4}, 1), noise({5, 6}, 2)).run());
+  EXPECT_FALSE(matmul(noise({4}, 1), noise({4, 6}, 2)).run());
+  EXPECT_FALSE(matmul(noise({2, 3, 4}, 1), noise({3, 4, 6}, 2)).run());
+  EXPECT_FALSE(matmul(noise({3, 4}, 1), noise({4, 6}, 2), "swish").run());
+  EXPECT_FALSE(matmul(noise({3, 4}, 1), noise({4, 6}, 2, DType::Float64)).run());
+  Case wrongBias = matmul(noise({3, 4}, 1), noise({4, 6}, 2));
+  wrongBias.operands.push_back(noise({5}, 3));
+  EXPECT_FALSE(wrongBias.run());
+}
+
+} // namespace
+} // namespace ingot::test

@@ -1,0 +1,93 @@
+#include "runtime/kernels/pool/Pool.h"
+#include "runtime/kernels/elementwise/test/TestKernel.h"
+
+#include <limits>
+
+namespace ingot::test {
+namespace {
+
+using List = std::vector<int64_t>;
+
+Case maxPool(Tensor x, List kernel, List strides, List padding, List dilations, bool ceilMode = false) {
+  const DType dtype = x.desc.dtype;
+  return {"max_pool",
+          {std::move(x)},
+          {{"kernel", kernel},
+           {"strides", strides},
+           {"padding", padding},
+           {"dilations", dilations},
+           {"ceil_mode", ceilMode}},
+          {dtype, DType::Int64}};
+}
+
+Case avgPool(Tensor x, List kernel, List strides, List padding, bool ceilMode, bool includePadding, int64_t divisor) {
+  const DType dtype = x.desc.dtype;
+  return {"avg_pool",
+          {std::move(x)},
+          {{"kernel", kernel},
+           {"strides", strides},
+           {"padding", padding},
+           {"ceil_mode", ceilMode},
+           {"count_include_pad", includePadding},
+           {"divisor", divisor}},
+          {dtype}};
+}
+
+template <Result<PoolProblem> (*problem)(const StepContext &),
+          Result<std::unique_ptr<BoundKernel>> (*make)(PoolProblem)>
+Result<std::unique_ptr<BoundKernel>> reference(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(PoolProblem made, problem(context));
+  return make(std::move(made));
+}
+
+TEST(Pool, FindsTheLargest) {
+  auto result = maxPool(tensor({1, 1, 2, 4}, {1, 5, 2, 0, 3, 4, 7, 8}), {2, 2}, {2, 2}, {0, 0}, {1, 1}).run();
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_EQ((*result)[0].values(), (std::vector<double>{5, 8}));
+  EXPECT_EQ((*result)[1].values(), (std::vector<double>{1, 7}));
+}
+
+TEST(Pool, NanWins) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Tensor x = tensor({1, 1, 2, 2}, {1, nan, 3, 4});
+  for (const Tensor &input : {x, inOrder(x, {0, 2, 3, 1})}) {
+    auto result = maxPool(input, {2, 2}, {2, 2}, {0, 0}, {1, 1}).run();
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(std::isnan((*result)[0].at(0)));
+    EXPECT_EQ((*result)[1].at(0), 1);
+  }
+}
+
+TEST(Pool, ChannelsLastAgreesWithTheReference) {
+  const Tensor x = inOrder(noise({2, 133, 9, 8}, 1), {0, 2, 3, 1});
+  for (bool ceilMode : {false, true}) {
+    expectSameAs(maxPool(x, {3, 2}, {2, 2}, {1, 1}, {1, 2}, ceilMode), reference<maxPoolProblem, makeReferenceMaxPool>,
+                 0);
+    for (bool includePadding : {false, true})
+      for (int64_t divisor : {0, 5})
+        expectSameAs(avgPool(x, {3, 2}, {2, 2}, {1, 1}, ceilMode, includePadding, divisor),
+                     reference<avgPoolProblem, makeReferenceAvgPool>, 1e-6);
+  }
+  for (List output : {List{1, 1}, {3, 5}, {9, 8}, {11, 2}})
+    expectSameAs({"adaptive_avg_pool", {x}, {{"output", output}}}, reference<adaptivePoolProblem, makeReferenceAvgPool>,
+                 1e-6);
+}
+
+TEST(Pool, HasOneToThreeDimensions) {
+  EXPECT_TRUE(maxPool(noise({3, 9}, 1), {3}, {2}, {1}, {1}).run());
+  EXPECT_TRUE(maxPool(noise({2, 3, 9}, 1, DType::Float64), {3}, {2}, {1}, {1}).run());
+  auto volume = maxPool(noise({2, 3, 4, 5, 6}, 1), {2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}).run();
+  ASSERT_TRUE(volume);
+  EXPECT_EQ((*volume)[0].desc.sizes, (List{2, 3, 2, 2, 3}));
+}
+
+TEST(Pool, RefusesWhatDoesNotFit) {
+  EXPECT_FALSE(maxPool(noise({1, 1, 2, 2}, 1), {3, 3}, {1, 1}, {0, 0}, {1, 1}).run());
+  EXPECT_FALSE(maxPool(noise({1, 1, 4, 4}, 1), {2, 2}, {1, 1}, {2, 2}, {1, 1}).run());
+  EXPECT_FALSE(maxPool(noise({1, 1, 4, 4}, 1), {2, 2}, {0, 1}, {0, 0}, {1, 1}).run());
+  EXPECT_FALSE(maxPool(noise({4, 4}, 1), {2, 2}, {1, 1}, {0, 0}, {1, 1}).run());
+  EXPECT_FALSE((Case{"adaptive_avg_pool", {noise({1, 1, 0, 4}, 1)}, {{"output", List{1, 1}}}}.run()));
+}
+
+} // namespace
+} // namespace ingot::test

@@ -1,0 +1,43 @@
+// Splitting loops over threads. There is one pool in the process: libgomp's, which oneDNN uses too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace ingot {
+
+/// Threads one call may use: what setNumThreads() asked for, else INGOT_NUM_THREADS, else the physical
+/// cores this process may run on.
+int numThreads();
+
+/// 0 restores the default.
+void setNumThreads(int count);
+
+/// Makes oneDNN and nested regions of the calling thread follow numThreads(), and puts the caller's own
+/// setting back: a host program (PyTorch, say) shares the pool.
+class ThreadScope {
+public:
+  ThreadScope();
+  ~ThreadScope();
+  ThreadScope(const ThreadScope &) = delete;
+  ThreadScope &operator=(const ThreadScope &) = delete;
+
+private:
+  int previous;
+};
+
+using RangeFunction = void (*)(void *context, int64_t begin, int64_t end);
+void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn, void *context);
+
+/// Calls fn(b, e) on disjoint pieces that cover [begin, end), possibly at the same time on several
+/// threads. Pieces have at least `grain` elements, except for the last; choose it so that a piece takes
+/// some ten microseconds. Work of one piece, and calls from inside a parallel region, run inline.
+template <typename F> void parallelFor(int64_t begin, int64_t end, int64_t grain, F &&fn) {
+  using Function = std::remove_reference_t<F>;
+  parallelForImpl(
+      begin, end, grain, [](void *context, int64_t b, int64_t e) { (*static_cast<Function *>(context))(b, e); },
+      const_cast<void *>(static_cast<const void *>(std::addressof(fn))));
+}
+
+} // namespace ingot

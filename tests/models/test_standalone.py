@@ -1,0 +1,55 @@
+"""A specialised asset needs the runtime only; the native program needs neither Python nor PyTorch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ingot as package
+import pytest
+import torch
+from support import INGOT, export, ingot, save_pt2
+
+LIBRARIES = Path(package.__file__).parent / "lib"
+
+
+@pytest.fixture
+def asset(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.Linear(16, 4)).eval()
+    pt2 = save_pt2(export(module, (torch.randn(2, 8),)), tmp_path / "m.pt2")
+    ingot("convert", pt2, "-o", tmp_path / "m.ingot", "--specialise")
+    return tmp_path / "m.ingot"
+
+
+def test_links_neither_python_nor_torch() -> None:
+    for binary in (INGOT, LIBRARIES / "libingot_runtime.so"):
+        libraries = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout.lower()
+        for word in ("python", "torch", "libc10", "mlir", "llvm", "not found"):
+            assert word not in libraries, f"{binary.name} loads {word}:\n{libraries}"
+
+
+def test_specialised_asset_runs_without_the_compiler(asset: Path, tmp_path: Path) -> None:
+    for folder, source in (("bin", INGOT), ("lib", LIBRARIES / "libingot_runtime.so")):
+        (tmp_path / folder).mkdir()
+        shutil.copy(source, tmp_path / folder)
+    # oneDNN and OpenMP come from the environment's own folder, as on any machine they are installed on.
+    env = {**os.environ, "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{Path(sys.prefix) / 'lib'}"}
+    command = [tmp_path / "bin" / "ingot", "run", asset, "--random-seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "float32" in done.stdout
+
+
+def test_same_results_from_the_cache(asset: Path, tmp_path: Path) -> None:
+    def run(name: str) -> bytes:
+        ingot("run", asset, "--random-seed", "3", "--outputs", tmp_path / name)
+        return (tmp_path / name).read_bytes()
+
+    first = run("a.safetensors")
+    shutil.rmtree(asset / "cache")
+    assert run("b.safetensors") == first
+    assert (asset / "cache").is_dir(), "running specialises again"

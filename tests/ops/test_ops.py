@@ -1,0 +1,48 @@
+"""Every line of the case files against eager; and every row of aten_ops.inc has a line."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+import torch
+from ops import cases, harness
+
+CHUNK = 48
+# Rows for programs of other exporters: torch.export folds these away or writes another operator.
+UNREACHABLE = {
+    "_operator::pos",
+    "aten::lift_fresh",
+    "aten::sym_constrain_range",
+    "aten::sym_constrain_range_for_size",
+    "torch::sym_int",
+}
+
+
+@functools.cache
+def family_cases(family: str) -> list[harness.Case]:
+    return cases.read(family)
+
+
+def chunks() -> list[tuple[str, int]]:
+    return [(family, start) for family in cases.families() for start in range(0, len(family_cases(family)), CHUNK)]
+
+
+@pytest.mark.parametrize(("family", "start"), chunks())
+def test_cases(family: str, start: int) -> None:
+    found = harness.failures(family_cases(family)[start : start + CHUNK])
+    assert not found, f"{len(found)} failures:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("family", cases.families())
+def test_cases_are_distinct(family: str) -> None:
+    labels = [case.label for case in family_cases(family)]
+    assert len(labels) == len(set(labels)), sorted(label for label in labels if labels.count(label) > 1)
+
+
+def test_every_row_has_a_case() -> None:
+    programs: list[torch.export.ExportedProgram] = []
+    for family, start in chunks():
+        programs.append(harness.export_bundle(family_cases(family)[start : start + CHUNK]))
+    missing = harness.table_rows() - harness.operators(programs) - UNREACHABLE
+    assert not missing, f"rows of aten_ops.inc without a case: {sorted(missing)}"

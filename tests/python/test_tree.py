@@ -1,0 +1,62 @@
+"""Our tree specs against torch's own."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque, namedtuple
+
+import pytest
+from ingot._tree import Tree
+from ingot.errors import UsageError
+from torch.utils import _pytree as pytree
+
+Point = namedtuple("Point", ["x", "y"])
+pytree._register_namedtuple(Point, serialized_type_name="tests.Point")
+
+VALUES = [
+    1,
+    None,
+    (1, 2),
+    [1, [2, (3,)]],
+    {"b": 1, "a": (2, 3)},
+    OrderedDict(z=1, a=2),
+    deque([1, 2]),
+    Point(1, (2, 3)),
+    ((1, {"k": [2]}), {}),
+    ((), {"x": 1}),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=str)
+def test_same_leaves_and_back(value: object) -> None:
+    leaves, spec = pytree.tree_flatten(value)
+    tree = Tree.parse(pytree.treespec_dumps(spec))
+    assert tree is not None
+    assert tree.leaf_count == len(leaves)
+    assert list(tree.flatten(value)) == leaves
+    rebuilt = tree.unflatten(iter(leaves))
+    assert rebuilt == value
+    assert type(rebuilt) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [((1, 2), (1,)), ((1, 2), [1, 2]), ({"a": 1}, {"b": 1}), ({"a": 1}, {}), ([1], 3), ({"a": 1}, {"a": 1, "b": 2})],
+)
+def test_other_structures_are_refused(value: object, other: object) -> None:
+    tree = Tree.parse(pytree.treespec_dumps(pytree.tree_structure(value)))
+    assert tree is not None
+    with pytest.raises(UsageError):
+        list(tree.flatten(other))
+
+
+def test_unknown_types_become_named_tuples() -> None:
+    node = '{"type": "elsewhere.Thing", "context": "[\\"a\\", \\"b\\"]", "children_spec": [%s, %s]}'
+    leaf = '{"type": null, "context": null, "children_spec": []}'
+    tree = Tree.parse(f"[1, {node % (leaf, leaf)}]")
+    assert tree is not None
+    thing = tree.unflatten(iter([1, 2]))
+    assert (thing.a, thing.b) == (1, 2)
+
+
+def test_no_spec() -> None:
+    assert Tree.parse("") is None

@@ -1,0 +1,52 @@
+// What the subcommands of `ingot` share: how each is added, and how results and errors are shown.
+#pragma once
+
+#include "base/Result.h"
+#include "ingot/ingot.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace ingot::cli {
+
+/// What the command line asked for. A subcommand's callback fills it; main runs it.
+struct Request {
+  std::function<Status()> action;
+  bool asJson = false;
+};
+
+void addConvert(CLI::App &app, Request &request);
+void addRun(CLI::App &app, Request &request);
+void addShow(CLI::App &app, Request &request);
+void addSpecialise(CLI::App &app, Request &request);
+void addValidate(CLI::App &app, Request &request);
+
+/// Adds --json, and makes `action` what runs when `command` is chosen. `Options` lives as long as the app.
+template <typename Options>
+void setAction(CLI::App &command, Request &request, std::shared_ptr<Options> options,
+               Status (*action)(const Options &, bool asJson)) {
+  command.add_flag("--json", request.asJson, "Print one JSON object instead of text, also for errors");
+  command.callback([&request, options = std::move(options), action] {
+    request.action = [&request, options, action] { return action(*options, request.asJson); };
+  });
+}
+
+/// A status of the C interface as our own error, with the message it left behind.
+Status checked(ingot_status status);
+
+/// Loads `asset` through the C interface; freed by the deleter.
+struct ProgramDeleter {
+  void operator()(ingot_program *program) const { ingot_program_free(program); }
+};
+using ProgramHandle = std::unique_ptr<ingot_program, ProgramDeleter>;
+Result<ProgramHandle> loadProgram(const std::string &asset);
+
+/// Prints the error on stderr, and with --json also as an object on stdout.
+void reportError(const Error &error, bool asJson);
+void printJson(const nlohmann::json &value);
+
+} // namespace ingot::cli

@@ -1,0 +1,170 @@
+// ingot run: execute an asset on inputs from files.
+#include "Command.h"
+#include "Inputs.h"
+#include "Text.h"
+#include "asset/Reader.h"
+#include "base/SafeTensors.h"
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <set>
+
+using namespace ingot;
+using namespace ingot::cli;
+using nlohmann::json;
+
+namespace {
+
+struct RunOptions {
+  std::string asset, outputs, entry;
+  InputSources inputs;
+  int threads = 0;
+};
+
+constexpr const char *examples = R"(Examples:
+  ingot run bert.ingot --inputs in.safetensors --outputs out.safetensors
+  ingot run resnet50.ingot --input x=image.npy --outputs out.safetensors
+  ingot run resnet50.ingot --random-seed 7 --json
+  ingot run bert.ingot --random-seed 7 --dim s0=3
+)";
+
+struct ResultDeleter {
+  void operator()(ingot_result *result) const { ingot_result_free(result); }
+};
+using ResultHandle = std::unique_ptr<ingot_result, ResultDeleter>;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+Result<asset::EntryPoint> chooseEntry(const asset::Manifest &manifest, const std::string &name) {
+  std::string names;
+  for (const asset::EntryPoint &entry : manifest.entryPoints) {
+    if (entry.name == name || (name.empty() && manifest.entryPoints.size() == 1))
+      return entry;
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  if (name.empty())
+    return usageError("the asset has several entry points").note("choose one with --entry: " + names);
+  return usageError("there is no entry point '" + name + "'").note("the asset has: " + names);
+}
+
+Result<ResultHandle> execute(ingot_program *program, const std::string &entry, const std::vector<Tensor> &inputs) {
+  std::vector<ingot_tensor> views;
+  for (const Tensor &tensor : inputs)
+    // The interface has no const because outputs share the struct; inputs are only read.
+    views.push_back({const_cast<std::byte *>(tensor.data.data()), static_cast<ingot_dtype>(tensor.dtype),
+                     static_cast<int32_t>(tensor.shape.size()), tensor.shape.data(), nullptr});
+  ingot_result *result = nullptr;
+  INGOT_CHECK(checked(ingot_program_run(program, entry.c_str(), views.data(), views.size(), &result)));
+  return ResultHandle(result);
+}
+
+/// Outputs under their names; one that is returned twice gets a number the second time.
+Result<std::vector<NamedTensor>> collect(const asset::EntryPoint &entry, const ingot_result *result) {
+  std::vector<NamedTensor> outputs;
+  std::set<std::string> used;
+  size_t index = 0;
+  for (const asset::Port &port : entry.outputs) {
+    if (!port.literal.empty())
+      continue;
+    if (index >= ingot_result_count(result))
+      return internalError("the program returned fewer outputs than it describes");
+    std::string name = port.name;
+    for (int number = 1; !used.insert(name).second; ++number)
+      name = port.name + "." + std::to_string(number);
+    INGOT_TRY(Tensor tensor, fromResult(*ingot_result_tensor(result, index++)));
+    outputs.push_back({std::move(name), std::move(tensor)});
+  }
+  return outputs;
+}
+
+Status writeOutputs(const std::string &path, const std::vector<NamedTensor> &outputs) {
+  std::vector<SafeTensor> tensors;
+  for (const NamedTensor &output : outputs)
+    tensors.push_back({output.name, output.tensor.dtype, output.tensor.shape, output.tensor.data});
+  return writeSafeTensors(path, tensors);
+}
+
+std::string numberText(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
+std::vector<std::string> outputRow(const NamedTensor &output) {
+  std::vector<std::string> shape;
+  for (int64_t size : output.tensor.shape)
+    shape.push_back(std::to_string(size));
+  std::vector<std::string> row = {output.name, std::string(dtypeName(output.tensor.dtype)), shapeText(shape)};
+  if (std::optional<Statistics> stats = statisticsOf(output.tensor))
+    row.push_back("min " + numberText(stats->min) + "  max " + numberText(stats->max) + "  mean " +
+                  numberText(stats->mean));
+  return row;
+}
+
+json outputJson(const NamedTensor &output) {
+  json value = {{"name", output.name}, {"dtype", dtypeName(output.tensor.dtype)}, {"shape", output.tensor.shape}};
+  // JSON has no NaN or infinity; the library writes null for them.
+  if (std::optional<Statistics> stats = statisticsOf(output.tensor))
+    value.update({{"min", stats->min}, {"max", stats->max}, {"mean", stats->mean}});
+  return value;
+}
+
+void printOutputs(const std::vector<NamedTensor> &outputs, double milliseconds, bool asJson) {
+  if (asJson) {
+    json list = json::array();
+    for (const NamedTensor &output : outputs)
+      list.push_back(outputJson(output));
+    printJson({{"outputs", std::move(list)}, {"milliseconds", milliseconds}});
+    return;
+  }
+  Table table;
+  for (const NamedTensor &output : outputs)
+    table.add(outputRow(output));
+  std::cout << table.str("") << "ran in " << numberText(milliseconds) << " ms\n";
+}
+
+Status run(const RunOptions &options, bool asJson) {
+  INGOT_TRY(asset::CheckedManifest manifest, asset::readManifest(options.asset));
+  INGOT_TRY(asset::EntryPoint entry, chooseEntry(manifest.manifest, options.entry));
+  INGOT_TRY(std::vector<Tensor> inputs, gatherInputs(entry, options.inputs));
+  if (options.threads > 0)
+    ingot_set_num_threads(options.threads);
+  INGOT_TRY(ProgramHandle program, loadProgram(options.asset));
+  auto start = std::chrono::steady_clock::now();
+  INGOT_TRY(ResultHandle result, execute(program.get(), entry.name, inputs));
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  INGOT_TRY(std::vector<NamedTensor> outputs, collect(entry, result.get()));
+  if (!options.outputs.empty())
+    INGOT_CHECK(writeOutputs(options.outputs, outputs));
+  printOutputs(outputs, elapsed.count(), asJson);
+  // The process ends here: freeing packed weights only takes time.
+  (void)result.release();
+  (void)program.release();
+  return {};
+}
+
+} // namespace
+
+void cli::addRun(CLI::App &app, Request &request) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command = app.add_subcommand("run", "Run an asset on inputs from files");
+  command->add_option("ASSET", options->asset, "The asset's directory")->required();
+  command->add_option("--inputs", options->inputs.safetensors, "safetensors file with the inputs by name");
+  command->add_option("--input", options->inputs.npy, "One input as NAME=FILE.npy; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--random-seed", options->inputs.randomSeed,
+                      "Make the inputs that are not given, from this seed");
+  command
+      ->add_option("--dim", options->inputs.dimensions, "Size of a symbol in random inputs, as s0=4; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--outputs", options->outputs, "safetensors file to write the outputs to");
+  command->add_option("--entry", options->entry, "Entry point, if there are several");
+  command->add_option("--threads", options->threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
+      ->check(CLI::PositiveNumber);
+  command->footer(examples);
+  setAction(*command, request, options, run);
+}
