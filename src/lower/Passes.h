@@ -1,10 +1,8 @@
 #pragma once
 
-#include <memory>
+#include "mlir/Pass/Pass.h"
 
-namespace mlir {
-class Pass;
-}
+#include <memory>
 
 namespace ingot::lower {
 

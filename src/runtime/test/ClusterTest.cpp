@@ -41,7 +41,7 @@ struct ClusterRun {
   Status run(const Operand &a, const Operand &b, std::vector<int64_t> shape) {
     Step step{"cluster", {}, {}, {{"symbol", std::string("add")}}, "", ""};
     std::vector<Value> types = {{ValueKind::Tensor, DType::Float32, std::move(shape)}};
-    std::vector<BoundOperand> operands = {{.present = true, .desc = a.desc}, {.present = true, .desc = b.desc}};
+    std::vector<BoundOperand> operands = {{true, a.desc, nullptr, {}}, {true, b.desc, nullptr, {}}};
     StepContext context{step, types, operands, findCounting};
     const KernelDef *def = findKernel("cluster");
     INGOT_TRY(results, def->infer(context));

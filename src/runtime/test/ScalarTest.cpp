@@ -95,7 +95,7 @@ TEST(Scalar, EveryKernelRefusesNonsense) {
     StepContext nothing{step, types, {}, {}};
     (void)def->infer(nothing);
     BoundOperand number{.present = true, .desc = {}, .data = nullptr, .scalar = ScalarValue(int64_t(1))};
-    BoundOperand scalarTensor{.present = true, .desc = TensorDesc::contiguous(DType::Float32, {})};
+    BoundOperand scalarTensor{true, TensorDesc::contiguous(DType::Float32, {}), nullptr, {}};
     for (const BoundOperand &operand : {number, scalarTensor, BoundOperand{}}) {
       std::vector<BoundOperand> operands(5, operand);
       (void)def->infer(StepContext{step, types, operands, {}});
