@@ -66,17 +66,31 @@ def to_torch(output: Any) -> Any:
     return torch.from_dlpack(output)
 
 
+class _Capsule:
+    """numpy asks for an object with DLPack's two methods, where torch takes the bare capsule."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # kDLCPU
+
+
 def to_numpy(output: Any, dtype: str) -> Any:
     """`_core` passes types that numpy does not have as integers of their size, if asked to."""
     import numpy as np
 
+    holder = _Capsule(output)
     if dtype not in _EXTENDED:
-        return np.from_dlpack(output)
+        return np.from_dlpack(holder)
     try:
         import ml_dtypes
     except ImportError:
         raise UsageError(f"numpy has no {dtype}; install ml_dtypes, or pass torch tensors") from None
-    return np.from_dlpack(output).view(getattr(ml_dtypes, dtype))
+    return np.from_dlpack(holder).view(getattr(ml_dtypes, dtype))
 
 
 def copy_into(target: Any, output: Any) -> None:

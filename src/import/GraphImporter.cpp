@@ -156,6 +156,22 @@ static Result<NodeOutputs> outputsOf(const pt2::Node &node, Builder &builder) {
   return outputs;
 }
 
+/// as_strided looks at memory, which values do not have: keeps the exported strides of what it looks at.
+static void recordStrides(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
+  const pt2::Argument *self = node.findInput("self");
+  if (!self || self->kind != pt2::ArgumentKind::Tensor)
+    return;
+  const pt2::TensorMeta *meta = graph.findTensor(self->asTensor());
+  if (!meta || !meta->storageOffset.isConcrete() ||
+      !llvm::all_of(meta->strides, [](const pt2::SymInt &stride) { return stride.isConcrete(); }))
+    return;
+  SmallVector<int64_t> strides;
+  for (const pt2::SymInt &stride : meta->strides)
+    strides.push_back(stride.concrete());
+  strides.push_back(meta->storageOffset.concrete());
+  op->setAttr(attr::kOperandStrides, DenseI64ArrayAttr::get(op.getContext(), strides));
+}
+
 Status GraphImporter::importNode(const pt2::Node &node) {
   if (depth > kMaxDepth)
     return unsupportedError("sub-graphs are nested too deeply");
@@ -170,6 +186,8 @@ Status GraphImporter::importNode(const pt2::Node &node) {
     types.push_back(type);
   }
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
+  if (target == "aten::as_strided")
+    recordStrides(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));
   for (auto [body, region] : llvm::zip_equal(converter.graphs, op.getGraphs()))

@@ -105,7 +105,7 @@ Status ProgramImporter::readUserInput(const InputSpec &input) {
   std::string name = valueName(input.value);
   if (name.empty() || input.kind == InputKind::ConstantInput) {
     INGOT_TRY(std::string literal, literalText(input.value));
-    flatInputs.push_back(builder.getStringAttr(literal));
+    flatInputs.push_back(builder.getStrArrayAttr({input.target, literal}));
     return {};
   }
   INGOT_TRY(Port port, describe(name));

@@ -25,17 +25,16 @@ std::string reasonOf(AtenOp op) {
 /// The next step, by what kind of operator it is.
 std::string adviceFor(StringRef op, bool isRefused, bool isBug) {
   if (isBug)
-    return "please report it with this text; meanwhile the fallback plugin can run it";
+    return "please report it with this text";
   StringRef scope = op.split("::").first;
   if (scope == "higher_order")
     return "call ep.run_decompositions() before saving, or export the model without this construct";
   if (scope != "aten" && scope != "prims")
     return "it is a custom operator: register a decomposition and call ep.run_decompositions() "
-           "before saving, or load the library that defines it and use the fallback plugin";
+           "before saving";
   if (isRefused)
-    return "change the model as the reason says, or use the fallback plugin, which runs it by libtorch";
-  return "call ep.run_decompositions() before saving, or use the fallback plugin, which runs it by "
-         "libtorch";
+    return "change the model as the reason says";
+  return "call ep.run_decompositions() before saving; if it is still listed then, leave it out of the model";
 }
 
 void addSource(LeftOver &leftOver, const SourceInfo &source) {

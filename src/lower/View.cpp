@@ -1,4 +1,5 @@
 // Operators that see the same elements under other sizes or another order of dimensions.
+#include "dialect/Conventions.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -183,28 +184,18 @@ LogicalResult lowerMovedim(LowerContext &ctx) {
 // Strided views
 //===------------------------------------------------------------------------------------------===//
 
-/// Whether PyTorch may hold `x` in another order than row-major: strides go through views and
-/// element-wise operators, and as_strided sees them.
-static bool mayBeStrided(Value x) {
-  auto isReal = [](int64_t size) { return size != 1; };
-  if (llvm::count_if(shapeOf(x), isReal) <= 1) { // there is one order only, unless elements are skipped
-    Operation *op = x.getDefiningOp();
-    while (isa_and_nonnull<ReshapeOp, PermuteOp>(op))
-      op = op->getOperand(0).getDefiningOp();
-    return isa_and_nonnull<ExpandOp, SliceOp, AsStridedOp, AtenOp>(op);
+/// The dimensions of a tensor without gaps or repeats, outermost in memory first; nothing if it has any.
+static std::optional<SmallVector<int64_t>> memoryOrder(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> order = axisRange(0, sizes.size());
+  auto key = [&](int64_t axis) { return std::tuple(-strides[axis], sizes[axis] != 1, axis); };
+  llvm::sort(order, [&](int64_t a, int64_t b) { return key(a) < key(b); });
+  int64_t expected = 1;
+  for (int64_t axis : llvm::reverse(order)) {
+    if (sizes[axis] != 1 && strides[axis] != expected)
+      return std::nullopt;
+    expected *= sizes[axis];
   }
-  SmallVector<Value> pending{x};
-  for (int fuel = 64; !pending.empty() && fuel > 0; --fuel) {
-    Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || isa<WeightOp, ConstantOp, MatmulOp, ConcatOp, IotaOp>(op))
-      continue;
-    if (isa<PermuteOp, ExpandOp, SliceOp, AsStridedOp, AtenOp>(op))
-      return true;
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        pending.push_back(operand);
-  }
-  return !pending.empty();
+  return order;
 }
 
 /// The view is `x` itself. Strides of single elements do not count.
@@ -223,9 +214,16 @@ static bool isRowMajorView(Value x, ArrayRef<int64_t> sizes, ArrayRef<int64_t> s
 LogicalResult lowerAsStrided(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
-  int64_t offset = ctx.isNone("storage_offset") ? 0 : ctx.integer("storage_offset");
-  if (mayBeStrided(x))
-    return ctx.refuse("the memory order of its operand is not known to be row-major");
+  auto exported = ctx.op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
+  auto xSizes = tensorType(x).getShape();
+  if (!exported || exported.size() != static_cast<int64_t>(xSizes.size()) + 1 || ShapedType::isDynamicShape(xSizes))
+    return ctx.refuse("the strides of its operand are not known");
+  auto order = memoryOrder(xSizes, exported.asArrayRef().drop_back());
+  int64_t first = exported.asArrayRef().back();
+  int64_t offset = (ctx.isNone("storage_offset") ? first : ctx.integer("storage_offset")) - first;
+  if (!order || offset < 0)
+    return ctx.refuse("it looks at memory around a view, which values do not have");
+  x = ctx.permute(x, *order);
   if (isRowMajorView(x, sizes, strides) && offset == 0)
     return ctx.replace(x);
   auto type = withShape(tensorType(x), sizes);

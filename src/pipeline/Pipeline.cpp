@@ -20,6 +20,7 @@ namespace ingot {
 
 /// A context for one run. Single-threaded: programs are small, and starting threads costs more.
 static void prepare(MLIRContext &context) {
+  context.printOpOnDiagnostic(false); // errors are for people; the IR can be dumped
   context.loadDialect<IngotDialect, func::FuncDialect, arith::ArithDialect>();
 }
 

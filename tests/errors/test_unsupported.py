@@ -38,7 +38,7 @@ def line_of(text: str) -> int:
 
 def check_report(message: str) -> None:
     for name in NAMES:
-        assert f"ingot_tests.{name}" in message, message
+        assert f"ingot_tests::{name}" in message, message
     for text in ("one", "two", "three"):
         assert f"{Path(__file__).name}:{line_of(text)}" in message, message
 

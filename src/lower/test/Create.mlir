@@ -32,6 +32,6 @@ func.func @tril(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
 // CHECK-NEXT: return
 func.func @cast(%x: tensor<2xf32>) -> (tensor<2xui8>, tensor<2xf32>) {
   %0 = ingot.aten "aten::to.dtype"(%x) {args = {copy = false, dtype = ui8, memory_format, non_blocking = false, self = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xui8>
-  %1 = ingot.aten "aten::_to_copy"(%x) {args = {device = #ingot.tagged<device, cpu>, dtype, layout, memory_format, non_blocking = false, pin_memory, self = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = ingot.aten "aten::_to_copy"(%x) {args = {device = #ingot.tagged<"device", "cpu">, dtype, layout, memory_format, non_blocking = false, pin_memory, self = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xf32>
   return %0, %1 : tensor<2xui8>, tensor<2xf32>
 }

@@ -56,7 +56,7 @@ func.func @wrong_shapes(%x: tensor<4xf32>, %y: tensor<3xf32>) -> tensor<4xf32> {
 // CHECK: ingot.aten "higher_order::cond"
 // CHECK: ingot.relu
 func.func @cond(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = ingot.aten "higher_order::cond"(%p, %x) {args = {operands = [#ingot.value<1>], pred = #ingot.value<0>, true_graph = #ingot.region<0>}} {
+  %0 = ingot.aten "higher_order::cond"(%p, %x) {args = {operands = [#ingot.value<1>], pred = #ingot.value<0>, true_graph = #ingot.region<0>}} graphs {
   ^bb0(%a: tensor<4xf32>):
     %1 = ingot.aten "aten::relu"(%a) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
     ingot.yield %1 : tensor<4xf32>

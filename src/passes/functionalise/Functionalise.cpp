@@ -81,7 +81,7 @@ void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
     return;
   if (std::string view = viewOfMetadataWrite(op.getTarget()); !view.empty())
     return visitMetadataWrite(op, view, originals);
-  if (schema->isMutable())
+  if (schema->isMutable() && !keepsStatistics(op))
     return visitWrite(op, *schema, originals);
   visitViews(op, *schema, originals);
 }

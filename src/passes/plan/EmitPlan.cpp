@@ -185,15 +185,18 @@ Status FunctionEmitter::emitResults() {
 }
 
 /// Puts the literals of the flat call where they stand between the tensors.
-template <typename Slot> void insertLiterals(std::vector<Slot> &slots, ArrayAttr flat) {
+void insertLiterals(std::vector<Input> &inputs, ArrayAttr flat) {
   if (!flat)
     return;
-  for (auto [i, entry] : llvm::enumerate(flat))
-    if (auto literal = dyn_cast<StringAttr>(entry); literal && i <= slots.size()) {
-      Slot slot;
-      slot.literal = literal.str();
-      slots.insert(slots.begin() + static_cast<ptrdiff_t>(i), std::move(slot));
-    }
+  for (auto [i, entry] : llvm::enumerate(flat)) {
+    auto literal = dyn_cast<ArrayAttr>(entry);
+    if (!literal || literal.size() != 2 || i > inputs.size())
+      continue;
+    Input input;
+    input.name = cast<StringAttr>(literal[0]).str();
+    input.literal = cast<StringAttr>(literal[1]).str();
+    inputs.insert(inputs.begin() + static_cast<ptrdiff_t>(i), std::move(input));
+  }
 }
 
 /// `flat` may name one result twice or in another order; literals are JSON strings.

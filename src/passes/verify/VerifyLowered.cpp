@@ -15,7 +15,7 @@ struct VerifyLoweredPass : impl::VerifyLoweredPassBase<VerifyLoweredPass> {
     std::vector<lower::LeftOver> left = lower::collectLeftOvers(getOperation());
     if (left.empty())
       return;
-    getOperation().emitError(lower::formatLeftOvers(left));
+    emitError(UnknownLoc::get(&getContext()), lower::formatLeftOvers(left));
     signalPassFailure();
   }
 };

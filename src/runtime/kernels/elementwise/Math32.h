@@ -167,8 +167,9 @@ inline float tanh(float x) {
   float a = abs(x);
   a = a > 10.0f ? 10.0f : a;
   const float t = expm1(2.0f * a);
-  const float r = copysign(t / (t + 2.0f), x);
-  return abs(x) < 0x1.0p-12f ? x : r;
+  // No copysign: rounded to bfloat16 and vectorised for AVX-512, LLVM 19 makes wrong code of it.
+  const float r = t / (t + 2.0f);
+  return abs(x) < 0x1.0p-12f ? x : x < 0.0f ? -r : r;
 }
 
 inline float erf(float x) {
@@ -188,7 +189,7 @@ inline float erf(float x) {
   near = fma(near, s, -3.76125336e-1f);
   near = fma(near, s, 1.28379166e-1f);
   near = fma(near, x, x);
-  return t > 0.921875f ? copysign(far, x) : near;
+  return t > 0.921875f ? (x < 0.0f ? -far : far) : near;
 }
 
 /// x modulo pi/2, and the quadrant. Exact for every finite x: a float above 2^39 is y * 2^s with an integer y < 2^40,

@@ -42,7 +42,7 @@ TEST(Conv, AgreesWithTheReference) {
     for (bool isConstant : {false, true}) {
       Case testCase = conv(shape);
       testCase.isConstant = {false, isConstant};
-      expectSameAs(testCase, bindReferenceConv, 1e-5);
+      expectFast(testCase, shape.x[0] == 0 ? "Reference" : "Dnnl", bindReferenceConv, 1e-5);
     }
 }
 
@@ -57,7 +57,7 @@ TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
       testCase.operands.push_back(noise({sizes[1]}, 3));
       testCase.operands.push_back(noise(sizes, 4));
       testCase.isConstant = {false, true};
-      expectSameAs(testCase, bindReferenceConv, 2e-5);
+      expectFast(testCase, shape.x[0] == 0 ? "Reference" : "Dnnl", bindReferenceConv, 2e-5);
     }
 }
 
@@ -67,7 +67,7 @@ TEST(Conv, KeepsChannelsLast) {
   auto result = testCase.run();
   ASSERT_TRUE(result) << result.error().str();
   EXPECT_TRUE(isChannelsLast((*result)[0].desc));
-  expectSameAs(testCase, bindReferenceConv, 1e-5);
+  expectFast(testCase, "Dnnl", bindReferenceConv, 1e-5);
 }
 
 TEST(Conv, KnowsOtherTypes) {

