@@ -15,7 +15,7 @@ NodeMetadata metadataOf(std::string stackTrace, std::string moduleStack = "") {
   return metadata;
 }
 
-constexpr const char *trace = R"(File "/home/me/model.py", line 11, in forward
+constexpr const char *trace = R"(File "/models/model.py", line 11, in forward
     return self.m(x)
   File "/v/lib/python3.11/site-packages/transformers/bert.py", line 459, in forward
     outputs = self.model(
@@ -26,7 +26,7 @@ constexpr const char *trace = R"(File "/home/me/model.py", line 11, in forward
 TEST(SourceLocation, PrefersTheUsersFile) {
   SourceLocation location = locate(metadataOf(trace));
   ASSERT_TRUE(location.frame);
-  EXPECT_EQ(location.frame->str(), "/home/me/model.py:11");
+  EXPECT_EQ(location.frame->str(), "/models/model.py:11");
   EXPECT_EQ(location.frame->function, "forward");
   EXPECT_EQ(location.frame->code, "return self.m(x)");
   ASSERT_TRUE(location.libraryFrame);
