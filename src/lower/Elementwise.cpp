@@ -56,12 +56,19 @@ Value scaled(LowerContext &ctx, Value x, const Number &factor) {
   return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
 }
 
-/// a + alpha * b and its relatives.
+/// a + alpha * b and its relatives. For float16 and bfloat16, PyTorch rounds alpha and the sum, but not
+/// the product.
 template <typename Op> LogicalResult lowerWithAlpha(LowerContext &ctx, const Operand &a, const Operand &b) {
   auto pair = promotePair(ctx, a, b, Types::Keep);
   if (!pair)
     return failure(); // promotePair said why
-  return ctx.replace(ctx.binary<Op>(pair->a, scaled(ctx, pair->b, ctx.number("alpha"))));
+  Number alpha = ctx.number("alpha");
+  if (alpha.is(1))
+    return ctx.replace(ctx.binary<Op>(pair->a, pair->b));
+  Type dtype = dtypeOf(pair->a), compute = computeType(dtype);
+  Value factor = ctx.cast(ctx.constant(alpha, dtype), compute);
+  Value product = ctx.binary<MulOp>(ctx.cast(pair->b, compute), factor);
+  return ctx.replace(ctx.cast(ctx.binary<Op>(ctx.cast(pair->a, compute), product), dtype));
 }
 
 } // namespace
@@ -136,14 +143,13 @@ LogicalResult lowerPow(LowerContext &ctx) {
   Type dtype = promote(ctx, {base, exponent});
   if (!dtype)
     return failure(); // promote said why
-  // A power of small floats is rounded once, however many products it takes.
-  Type compute = computeType(dtype);
-  Value x = ctx.as(base, compute);
+  Value x = ctx.as(base, dtype);
   bool isLiteral = !exponent.isTensor() && exponent.number.isStatic() && !isBool(dtype);
-  Value result = isLiteral ? powByConstant(ctx, x, exponent.number.asDouble()) : Value();
-  if (!result)
-    result = ctx.binary<PowOp>(x, ctx.as(exponent, compute));
-  return ctx.replace(ctx.cast(result, dtype));
+  // PyTorch rounds cubes once for float16, and after each product for bfloat16.
+  Value wide = dtype.isF16() ? ctx.cast(x, ctx.f32()) : x;
+  if (Value result = isLiteral ? powByConstant(ctx, wide, exponent.number.asDouble()) : Value())
+    return ctx.replace(ctx.cast(result, dtype));
+  return ctx.replace(ctx.binary<PowOp>(x, ctx.as(exponent, dtype)));
 }
 
 //===------------------------------------------------------------------------------------------===//

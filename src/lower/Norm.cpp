@@ -39,10 +39,10 @@ std::optional<LayerNorm> layerNorm(LowerContext &ctx, bool rms) {
     (void)ctx.refuse("needs a floating-point tensor with the dimensions to normalise");
     return std::nullopt;
   }
-  auto dtype = cast<FloatType>(dtypeOf(x));
-  double machineEpsilon = std::ldexp(1.0, 1 - static_cast<int>(dtype.getFPMantissaWidth()));
+  Type dtype = dtypeOf(x);
+  auto compute = cast<FloatType>(computeType(dtype)); // whose epsilon is the default, too
+  double machineEpsilon = std::ldexp(1.0, 1 - static_cast<int>(compute.getFPMantissaWidth()));
   double epsilon = ctx.optionalReal("eps").value_or(machineEpsilon);
-  Type compute = computeType(dtype);
   LayerNorm norm{ctx.cast(x, compute), rank, epsilon, {}};
   Value weight = parameter(ctx, "weight", compute), bias = parameter(ctx, "bias", compute);
   Value result =
@@ -162,6 +162,23 @@ LogicalResult lowerBatchNorm(LowerContext &ctx) {
   for (size_t i = 1; i < ctx.numResults(); ++i)
     results.push_back(ctx.isUsed(i) ? ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.resultDtype(i)) : Value());
   return ctx.replace(results);
+}
+
+/// The statistics of the batch itself, and no running ones: instance norm decomposes into it.
+LogicalResult lowerBatchNormNoStats(LowerContext &ctx) {
+  Value x = ctx.tensor("input");
+  if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || !ctx.flag("training"))
+    return ctx.refuse("needs a floating-point tensor with channels, and the statistics of the batch");
+  SmallVector<int64_t> dims = axisRange(0, rankOf(x));
+  dims.erase(dims.begin() + 1);
+  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
+  Value mean = ctx.mean(wide, dims);
+  Value centred = ctx.binary<SubOp>(wide, mean);
+  Value variance = ctx.dropDims(ctx.mean(ctx.binary<MulOp>(centred, centred), dims), dims);
+  mean = ctx.dropDims(mean, dims);
+  Value result = normalizeByStatistics(ctx, x, mean, variance);
+  Value rstd = ctx.unary<RsqrtOp>(ctx.binary<AddOp>(variance, ctx.real("eps")));
+  return ctx.replace({result, ctx.cast(mean, ctx.resultDtype(1)), ctx.cast(rstd, ctx.resultDtype(2))});
 }
 
 LogicalResult lowerInstanceNorm(LowerContext &ctx) {

@@ -338,6 +338,13 @@ template <typename T, typename F, typename... Rest> auto lift(F f, T first, Rest
     return cast<T>(result);
 }
 
+// The ops that the list defines by one expression.
+#define SCALAR_UNARY_AS(name, kinds, ...)                                                                              \
+  template <typename T> T name(T x) { return __VA_ARGS__; }
+#define SCALAR_BINARY_AS(name, kinds, ...)                                                                             \
+  template <typename T> T name(T a, T b) { return __VA_ARGS__; }
+#include "runtime/kernels/elementwise/scalar_ops.inc"
+
 } // namespace ingot::scalar
 
 #pragma clang attribute pop
