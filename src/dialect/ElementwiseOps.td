@@ -64,6 +64,7 @@ def Ingot_MinimumOp : Ingot_Binary<"minimum", "the smaller; NaN wins">;
 def Ingot_FmaxOp : Ingot_Binary<"fmax", "the larger; a number wins over NaN">;
 def Ingot_FminOp : Ingot_Binary<"fmin", "the smaller; a number wins over NaN">;
 def Ingot_Atan2Op : Ingot_Binary<"atan2", "angle of the point (b, a)">;
+def Ingot_HypotOp : Ingot_Binary<"hypot", "sqrt(a * a + b * b) without overflow on the way">;
 def Ingot_BitwiseAndOp : Ingot_Binary<"bitwise_and", "and of every bit">;
 def Ingot_BitwiseOrOp : Ingot_Binary<"bitwise_or", "or of every bit">;
 def Ingot_BitwiseXorOp : Ingot_Binary<"bitwise_xor", "exclusive or of every bit">;

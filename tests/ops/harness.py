@@ -146,9 +146,9 @@ def grown(case: Case, step: int) -> list[torch.Tensor]:
     return result
 
 
-def run_bundle(cases: Sequence[Case]) -> list[str]:
+def run_bundle(cases: Sequence[Case], exported: torch.export.ExportedProgram) -> list[str]:
     """Converts and runs the cases as one program: everything that differs from eager. Raises what conversion raises."""
-    program = ingot.convert(export_bundle(cases))
+    program = ingot.convert(exported)
     steps = (0, 2) if any(case.dynamic for case in cases) else (0,)
     found = []
     for step in steps:
@@ -162,9 +162,10 @@ def run_bundle(cases: Sequence[Case]) -> list[str]:
     return found
 
 
-def failures(cases: Sequence[Case]) -> list[str]:
+def failures(cases: Sequence[Case], exported: torch.export.ExportedProgram | None = None) -> list[str]:
+    """Everything that is wrong with the cases; `exported` is their bundle, where it is there already."""
     try:
-        return run_bundle(cases)
+        return run_bundle(cases, exported or export_bundle(cases))
     except Exception as error:
         if len(cases) == 1:
             return [f"{cases[0].label}: {type(error).__name__}: {error}"]

@@ -1,0 +1,65 @@
+"""The C and C++ interfaces, from programs that know nothing but the public headers and libingot_runtime.so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import ingot as package
+import pytest
+import torch
+from support import export, ingot, save_pt2
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = Path(package.__file__).parent / "lib"
+
+CPP = r"""
+#include "ingot/ingot.hpp"
+#include <cstdio>
+int main(int count, char **arguments) {
+  try {
+    ingot::Program program(arguments[1]);
+    std::puts("loaded");
+  } catch (const ingot::Exception &error) {
+    std::puts(error.what());
+    return 3;
+  }
+  return count == 2 ? 0 : 1;
+}
+"""
+
+
+def compile_program(source: Path, target: Path, *command: str) -> Path:
+    paths = [f"-L{LIBRARIES}", "-lingot_runtime", f"-Wl,-rpath,{LIBRARIES}", f"-Wl,-rpath,{Path(sys.prefix) / 'lib'}"]
+    flags = ["-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", "-Wl,--allow-shlib-undefined"]
+    subprocess.run([*command, *flags, str(source), *paths, "-o", str(target)], check=True)
+    return target
+
+
+@pytest.fixture
+def asset(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU()).eval()
+    pt2 = save_pt2(export(module, (torch.randn(2, 8),)), tmp_path / "m.pt2")
+    ingot("convert", pt2, "-o", tmp_path / "m.ingot", "--specialise")
+    return tmp_path / "m.ingot"
+
+
+def test_c_example(asset: Path, tmp_path: Path) -> None:
+    program = compile_program(ROOT / "examples" / "c" / "embed.c", tmp_path / "embed", "cc", "-std=c11")
+    done = subprocess.run([program, asset, "2"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "float32" in done.stdout
+    missing = subprocess.run([program, tmp_path / "none.ingot", "2"], capture_output=True, text=True, check=False)
+    assert missing.returncode == 1
+    assert "none.ingot" in missing.stderr
+
+
+def test_cpp_header(asset: Path, tmp_path: Path) -> None:
+    (tmp_path / "main.cpp").write_text(CPP)
+    program = compile_program(tmp_path / "main.cpp", tmp_path / "main", "c++", "-std=c++20")
+    done = subprocess.run([program, asset], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "loaded\n"), done.stderr
+    wrong = subprocess.run([program, tmp_path], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 3
