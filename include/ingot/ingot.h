@@ -30,10 +30,27 @@ typedef enum ingot_status {
 
 /* Element types, numbered as in the list of ingot_dtype_name(). */
 typedef enum ingot_dtype {
-  INGOT_BOOL, INGOT_UINT8, INGOT_INT8, INGOT_INT16, INGOT_INT32, INGOT_INT64,
-  INGOT_UINT16, INGOT_UINT32, INGOT_UINT64, INGOT_FLOAT16, INGOT_BFLOAT16, INGOT_FLOAT32,
-  INGOT_FLOAT64, INGOT_FLOAT8_E4M3FN, INGOT_FLOAT8_E5M2, INGOT_FLOAT8_E4M3FNUZ,
-  INGOT_FLOAT8_E5M2FNUZ, INGOT_FLOAT8_E8M0FNU, INGOT_COMPLEX32, INGOT_COMPLEX64, INGOT_COMPLEX128
+  INGOT_BOOL,
+  INGOT_UINT8,
+  INGOT_INT8,
+  INGOT_INT16,
+  INGOT_INT32,
+  INGOT_INT64,
+  INGOT_UINT16,
+  INGOT_UINT32,
+  INGOT_UINT64,
+  INGOT_FLOAT16,
+  INGOT_BFLOAT16,
+  INGOT_FLOAT32,
+  INGOT_FLOAT64,
+  INGOT_FLOAT8_E4M3FN,
+  INGOT_FLOAT8_E5M2,
+  INGOT_FLOAT8_E4M3FNUZ,
+  INGOT_FLOAT8_E5M2FNUZ,
+  INGOT_FLOAT8_E8M0FNU,
+  INGOT_COMPLEX32,
+  INGOT_COMPLEX64,
+  INGOT_COMPLEX128
 } ingot_dtype;
 
 /* A tensor in the caller's memory. `strides` (in elements) may be NULL for contiguous data. */
@@ -58,7 +75,7 @@ INGOT_API void ingot_set_num_threads(int32_t count);
 INGOT_API int32_t ingot_get_num_threads(void);
 
 /* Converts `pt2_path` and saves the asset at `asset_path`. Refuses to replace an existing one unless
- * `overwrite` is non-zero. `options_json` may be NULL; see docs/cli.md for its keys. */
+ * `overwrite` is non-zero. `options_json` may be NULL; keys: specialise, stop_after, dump_ir, disable_passes, time_passes. */
 INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t overwrite,
                                      const char *options_json);
 
@@ -70,9 +87,8 @@ INGOT_API void ingot_program_free(ingot_program *program);
 INGOT_API const char *ingot_program_describe(const ingot_program *program);
 
 /* Runs entry point `entry` (NULL: the only one) on inputs in the order of its description. */
-INGOT_API ingot_status ingot_program_run(ingot_program *program, const char *entry,
-                                         const ingot_tensor *inputs, size_t input_count,
-                                         ingot_result **result);
+INGOT_API ingot_status ingot_program_run(ingot_program *program, const char *entry, const ingot_tensor *inputs,
+                                         size_t input_count, ingot_result **result);
 
 /* Output i; its memory belongs to the result. */
 INGOT_API size_t ingot_result_count(const ingot_result *result);

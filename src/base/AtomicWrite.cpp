@@ -116,9 +116,7 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Status AtomicFile::write(std::string_view text) {
-  return write(std::as_bytes(std::span(text.data(), text.size())));
-}
+Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 Status AtomicFile::commit() {
   if (::fsync(descriptor) != 0)

@@ -49,13 +49,9 @@ std::optional<Hash128> Hash128::fromHex(std::string_view text) {
   return Hash128{*high, *low};
 }
 
-Hash128 ingot::hashBytes(std::span<const std::byte> bytes) {
-  return fromXxh(XXH3_128bits(bytes.data(), bytes.size()));
-}
+Hash128 ingot::hashBytes(std::span<const std::byte> bytes) { return fromXxh(XXH3_128bits(bytes.data(), bytes.size())); }
 
-Hash128 ingot::hashText(std::string_view text) {
-  return fromXxh(XXH3_128bits(text.data(), text.size()));
-}
+Hash128 ingot::hashText(std::string_view text) { return fromXxh(XXH3_128bits(text.data(), text.size())); }
 
 Hasher::Hasher() : state(std::make_unique<State>()) { XXH3_128bits_reset(&state->xxh); }
 Hasher::~Hasher() = default;
@@ -68,9 +64,7 @@ Hasher &Hasher::add(std::span<const std::byte> bytes) {
   return *this;
 }
 
-Hasher &Hasher::add(std::string_view text) {
-  return add(std::as_bytes(std::span(text.data(), text.size())));
-}
+Hasher &Hasher::add(std::string_view text) { return add(std::as_bytes(std::span(text.data(), text.size()))); }
 
 Hasher &Hasher::add(uint64_t number) { return add(std::as_bytes(std::span(&number, 1))); }
 

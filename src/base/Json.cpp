@@ -39,9 +39,7 @@ std::string plainMessage(const char *text) {
   return std::string(end == message.npos ? message : message.substr(end + 2));
 }
 
-bool isPlainKey(std::string_view key) {
-  return !key.empty() && key.find_first_of(".[]\" ") == key.npos;
-}
+bool isPlainKey(std::string_view key) { return !key.empty() && key.find_first_of(".[]\" ") == key.npos; }
 
 /// Appends the path from `from` to `target`, or leaves `path` alone and returns false.
 bool findPath(const json &from, const json *target, std::string &path) {
@@ -159,13 +157,9 @@ std::string JsonRef::path() const {
   return path;
 }
 
-Error JsonRef::corrupt(std::string_view what) const {
-  return corruptError(path() + " " + std::string(what));
-}
+Error JsonRef::corrupt(std::string_view what) const { return corruptError(path() + " " + std::string(what)); }
 
-Error JsonRef::unsupported(std::string_view what) const {
-  return unsupportedError(path() + " " + std::string(what));
-}
+Error JsonRef::unsupported(std::string_view what) const { return unsupportedError(path() + " " + std::string(what)); }
 
 Error JsonRef::mismatch(std::string_view expected) const {
   return corrupt("should be " + std::string(expected) + " but is " + value->type_name());

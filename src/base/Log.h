@@ -21,11 +21,11 @@ void writeLog(LogLevel level, std::string_view text);
 } // namespace ingot
 
 /// `INGOT_LOG(Debug, "read " << count << " nodes");` costs a comparison when the level is off.
-#define INGOT_LOG(level, stream)                                                                   \
-  do {                                                                                             \
-    if (::ingot::LogLevel::level <= ::ingot::logLevel()) {                                         \
-      std::ostringstream text_;                                                                    \
-      text_ << stream;                                                                             \
-      ::ingot::writeLog(::ingot::LogLevel::level, text_.str());                                    \
-    }                                                                                              \
+#define INGOT_LOG(level, stream)                                                                                       \
+  do {                                                                                                                 \
+    if (::ingot::LogLevel::level <= ::ingot::logLevel()) {                                                             \
+      std::ostringstream text_;                                                                                        \
+      text_ << stream;                                                                                                 \
+      ::ingot::writeLog(::ingot::LogLevel::level, text_.str());                                                        \
+    }                                                                                                                  \
   } while (false)

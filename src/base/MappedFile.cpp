@@ -40,8 +40,7 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Ac
   if (info.st_size == 0)
     return mapped;
   int protection = access == Access::CopyOnWrite ? PROT_READ | PROT_WRITE : PROT_READ;
-  void *address =
-      ::mmap(nullptr, static_cast<size_t>(info.st_size), protection, MAP_PRIVATE, file.fd, 0);
+  void *address = ::mmap(nullptr, static_cast<size_t>(info.st_size), protection, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED)
     return errnoError("cannot map '" + path + "'");
   mapped->start = static_cast<std::byte *>(address);

@@ -18,8 +18,7 @@ public:
   };
 
   /// Opens a regular file. Errors carry the path and the operating system's words.
-  static Result<std::shared_ptr<MappedFile>> open(const std::string &path,
-                                                  Access access = Access::ReadOnly);
+  static Result<std::shared_ptr<MappedFile>> open(const std::string &path, Access access = Access::ReadOnly);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;

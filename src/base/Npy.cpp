@@ -24,10 +24,9 @@ struct TypeCode {
 
 // NumPy knows no bfloat16; ml_dtypes writes it as a two-byte void.
 constexpr TypeCode typeCodes[] = {
-    {DType::Bool, "b1"},      {DType::UInt8, "u1"},       {DType::Int8, "i1"},
-    {DType::Int16, "i2"},     {DType::Int32, "i4"},       {DType::Int64, "i8"},
-    {DType::UInt16, "u2"},    {DType::UInt32, "u4"},      {DType::UInt64, "u8"},
-    {DType::Float16, "f2"},   {DType::Float32, "f4"},     {DType::Float64, "f8"},
+    {DType::Bool, "b1"},      {DType::UInt8, "u1"},       {DType::Int8, "i1"},     {DType::Int16, "i2"},
+    {DType::Int32, "i4"},     {DType::Int64, "i8"},       {DType::UInt16, "u2"},   {DType::UInt32, "u4"},
+    {DType::UInt64, "u8"},    {DType::Float16, "f2"},     {DType::Float32, "f4"},  {DType::Float64, "f8"},
     {DType::Complex64, "c8"}, {DType::Complex128, "c16"}, {DType::BFloat16, "V2"},
 };
 
@@ -133,15 +132,14 @@ Result<DType> readDescr(std::string_view descr) {
   if (descr[0] == '>' && !isSingleByte)
     return unsupportedError("npy: big-endian data; save it again with array.astype('<f4') or so");
   for (const TypeCode &row : typeCodes)
-    if (descr.substr(1) == row.code &&
-        std::string_view("<|=>").find(descr[0]) != std::string_view::npos)
+    if (descr.substr(1) == row.code && std::string_view("<|=>").find(descr[0]) != std::string_view::npos)
       return row.dtype;
   return unsupportedError("npy: unknown element type '" + std::string(descr) + "'");
 }
 
 /// Copies column-major data into row-major order, counting indices like an odometer.
-void fromFortranOrder(std::span<const std::byte> source, std::span<const int64_t> shape,
-                      size_t elementSize, std::span<std::byte> target) {
+void fromFortranOrder(std::span<const std::byte> source, std::span<const int64_t> shape, size_t elementSize,
+                      std::span<std::byte> target) {
   std::vector<int64_t> index(shape.size()), stride(shape.size());
   int64_t step = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -150,8 +148,7 @@ void fromFortranOrder(std::span<const std::byte> source, std::span<const int64_t
   }
   int64_t from = 0;
   for (size_t at = 0; at < target.size(); at += elementSize) {
-    std::memcpy(target.data() + at, source.data() + static_cast<size_t>(from) * elementSize,
-                elementSize);
+    std::memcpy(target.data() + at, source.data() + static_cast<size_t>(from) * elementSize, elementSize);
     for (size_t d = shape.size(); d-- > 0;) {
       from += stride[d];
       if (++index[d] < shape[d])
@@ -191,8 +188,7 @@ Result<NpyArray> ingot::parseNpy(std::span<const std::byte> bytes) {
   std::optional<int64_t> count = checkedElementCount(array.shape);
   size_t elementSize = byteSize(array.dtype);
   std::span<const std::byte> data = bytes.subspan(split.second);
-  if (!count || static_cast<uint64_t>(*count) != data.size() / elementSize ||
-      data.size() % elementSize != 0)
+  if (!count || static_cast<uint64_t>(*count) != data.size() / elementSize || data.size() % elementSize != 0)
     return corruptError("npy: the data does not fit the shape; the file may be truncated");
   array.data.resize(data.size());
   if (header.fortranOrder && !data.empty())
@@ -216,8 +212,7 @@ Status ingot::writeNpy(const std::string &path, DType dtype, std::span<const int
   if (row == std::end(typeCodes))
     return unsupportedError("npy: NumPy has no type for " + std::string(dtypeName(dtype)));
   std::optional<int64_t> count = checkedElementCount(shape);
-  if (!count || data.size() % byteSize(dtype) != 0 ||
-      data.size() / byteSize(dtype) != static_cast<uint64_t>(*count))
+  if (!count || data.size() % byteSize(dtype) != 0 || data.size() / byteSize(dtype) != static_cast<uint64_t>(*count))
     return usageError("npy: the data does not fit the shape");
   std::string header = "{'descr': '";
   header += byteSize(dtype) == 1 ? '|' : '<';

@@ -22,7 +22,6 @@ Result<NpyArray> readNpy(const std::string &path);
 Result<NpyArray> parseNpy(std::span<const std::byte> bytes);
 
 /// `data` is row-major. bfloat16 is written as two-byte records, as ml_dtypes does.
-Status writeNpy(const std::string &path, DType dtype, std::span<const int64_t> shape,
-                std::span<const std::byte> data);
+Status writeNpy(const std::string &path, DType dtype, std::span<const int64_t> shape, std::span<const std::byte> data);
 
 } // namespace ingot

@@ -97,15 +97,15 @@ inline Error internalError(std::string message) { return {ErrorKind::Internal, s
 #define INGOT_CONCAT(a, b) INGOT_CONCAT_(a, b)
 
 /// `INGOT_TRY(auto x, makeX());` declares x, or returns makeX's error from the calling function.
-#define INGOT_TRY(decl, expr)                                                                      \
-  auto INGOT_CONCAT(tried, __LINE__) = (expr);                                                     \
-  if (!INGOT_CONCAT(tried, __LINE__))                                                              \
-    return std::move(INGOT_CONCAT(tried, __LINE__).error());                                       \
+#define INGOT_TRY(decl, expr)                                                                                          \
+  auto INGOT_CONCAT(tried, __LINE__) = (expr);                                                                         \
+  if (!INGOT_CONCAT(tried, __LINE__))                                                                                  \
+    return std::move(INGOT_CONCAT(tried, __LINE__).error());                                                           \
   decl = *std::move(INGOT_CONCAT(tried, __LINE__))
 
 /// Returns the error of a Status expression from the calling function.
-#define INGOT_CHECK(expr)                                                                          \
-  do {                                                                                             \
-    if (auto status_ = (expr); !status_)                                                           \
-      return std::move(status_.error());                                                           \
+#define INGOT_CHECK(expr)                                                                                              \
+  do {                                                                                                                 \
+    if (auto status_ = (expr); !status_)                                                                               \
+      return std::move(status_.error());                                                                               \
   } while (false)

@@ -42,9 +42,7 @@ struct DuplicateKeys : nlohmann::json_sax<json> {
   bool binary(binary_t &) override { return true; }
   bool start_array(size_t) override { return true; }
   bool end_array() override { return true; }
-  bool parse_error(size_t, const std::string &, const nlohmann::detail::exception &) override {
-    return false;
-  }
+  bool parse_error(size_t, const std::string &, const nlohmann::detail::exception &) override { return false; }
 };
 
 struct Placed {
@@ -77,28 +75,25 @@ Result<Placed> readEntry(const std::string &name, JsonRef value, std::span<const
   if (!bytes)
     return shapeRef.corrupt("is no valid shape");
   if (static_cast<uint64_t>(*bytes) != placed.end - placed.begin)
-    return value.corrupt("has " + std::to_string(placed.end - placed.begin) +
-                         " bytes of data but its shape needs " + std::to_string(*bytes));
+    return value.corrupt("has " + std::to_string(placed.end - placed.begin) + " bytes of data but its shape needs " +
+                         std::to_string(*bytes));
   placed.tensor.data = data.subspan(placed.begin, placed.end - placed.begin);
   return placed;
 }
 
 /// The format wants every byte to belong to exactly one tensor.
 Status checkCoverage(std::vector<Placed> &entries, uint64_t dataSize) {
-  std::ranges::sort(entries, {},
-                    [](const Placed &entry) { return std::pair(entry.begin, entry.end); });
+  std::ranges::sort(entries, {}, [](const Placed &entry) { return std::pair(entry.begin, entry.end); });
   uint64_t next = 0;
   for (const Placed &entry : entries) {
     if (entry.begin < next)
-      return corruptError("safetensors: data of '" + entry.tensor.name +
-                          "' overlaps its neighbour");
+      return corruptError("safetensors: data of '" + entry.tensor.name + "' overlaps its neighbour");
     if (entry.begin > next)
       return corruptError("safetensors: unused bytes before '" + entry.tensor.name + "'");
     next = entry.end;
   }
   if (next != dataSize)
-    return corruptError("safetensors: " + std::to_string(dataSize - next) +
-                        " unused bytes at the end of the file");
+    return corruptError("safetensors: " + std::to_string(dataSize - next) + " unused bytes at the end of the file");
   return {};
 }
 
@@ -188,8 +183,7 @@ json entryJson(DType dtype, const std::vector<int64_t> &shape, uint64_t begin, u
 }
 
 /// The header, padded with blanks so that the data behind it is aligned.
-std::string makeHeader(const std::vector<SafeTensor> &tensors,
-                       const std::map<std::string, std::string> &metadata) {
+std::string makeHeader(const std::vector<SafeTensor> &tensors, const std::map<std::string, std::string> &metadata) {
   json header = json::object();
   if (!metadata.empty())
     header[metadataKey] = metadata;
@@ -200,8 +194,7 @@ std::string makeHeader(const std::vector<SafeTensor> &tensors,
           entryJson(DType::UInt8, {static_cast<int64_t>(gap)}, offset, offset + gap);
       offset += gap;
     }
-    header[tensor.name] =
-        entryJson(tensor.dtype, tensor.shape, offset, offset + tensor.data.size());
+    header[tensor.name] = entryJson(tensor.dtype, tensor.shape, offset, offset + tensor.data.size());
     offset += tensor.data.size();
   }
   // Names come from outside and may hold any bytes; a replaced character beats an exception.

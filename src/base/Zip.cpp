@@ -55,11 +55,9 @@ Result<Directory> readDirectory(Bytes bytes) {
   std::optional<size_t> end = findEnd(bytes);
   if (!end)
     return corruptError("zip: no end record; the file is truncated or not a zip archive");
-  Directory directory{loadLittle<uint16_t>(bytes, *end + 10),
-                      loadLittle<uint32_t>(bytes, *end + 12),
+  Directory directory{loadLittle<uint16_t>(bytes, *end + 10), loadLittle<uint32_t>(bytes, *end + 12),
                       loadLittle<uint32_t>(bytes, *end + 16)};
-  if (directory.count == 0xffff || directory.size == saturated32 ||
-      directory.offset == saturated32) {
+  if (directory.count == 0xffff || directory.size == saturated32 || directory.offset == saturated32) {
     INGOT_TRY(directory, readDirectory64(bytes, *end));
   }
   if (!fitsIn(directory.offset, directory.size, *end))
@@ -114,8 +112,7 @@ Status locateData(Bytes bytes, Zip::Entry &entry) {
 
 /// Reads one central header at `at`, which it moves behind it.
 Result<Zip::Entry> readEntry(Bytes bytes, Bytes directory, size_t &at) {
-  if (!fitsIn(at, centralSize, directory.size()) ||
-      loadLittle<uint32_t>(directory, at) != centralSignature)
+  if (!fitsIn(at, centralSize, directory.size()) || loadLittle<uint32_t>(directory, at) != centralSignature)
     return corruptError("zip: bad header in the central directory");
   Zip::Entry entry;
   uint16_t flags = loadLittle<uint16_t>(directory, at + 8);
@@ -154,8 +151,7 @@ Status checkOverlap(const std::vector<Zip::Entry> &entries, uint64_t directoryOf
 
 Status checkCrc(const Zip::Entry &entry, Bytes content) {
   if (crc32_z(0, reinterpret_cast<const Bytef *>(content.data()), content.size()) != entry.crc)
-    return corruptError("zip: checksum of '" + entry.name +
-                        "' does not match; the file is damaged");
+    return corruptError("zip: checksum of '" + entry.name + "' does not match; the file is damaged");
   return {};
 }
 
@@ -226,8 +222,7 @@ Status Zip::checkSize(const Entry &entry, uint64_t limit) const {
   if (entry.isStored())
     return {};
   if (entry.size > limit)
-    return unsupportedError("zip: compressed entry '" + entry.name + "' of " +
-                            std::to_string(entry.size) +
+    return unsupportedError("zip: compressed entry '" + entry.name + "' of " + std::to_string(entry.size) +
                             " bytes is too large; store it without compression (zip -0)");
   // Deflate cannot expand more than about 1032 times; a larger claim is a lie.
   if (entry.size / 1040 > entry.compressedSize)
@@ -248,8 +243,7 @@ Status Zip::readInto(const Entry &entry, std::span<std::byte> target) const {
   if (entry.isStored())
     std::ranges::copy(source, target.begin());
   else if (entry.method != 8)
-    return unsupportedError("zip: entry '" + entry.name + "' uses compression method " +
-                            std::to_string(entry.method) +
+    return unsupportedError("zip: entry '" + entry.name + "' uses compression method " + std::to_string(entry.method) +
                             "; store the file again without compression (zip -0)");
   else
     INGOT_CHECK(inflateEntry(entry, source, target));

@@ -44,8 +44,7 @@ public:
   /// The bytes of a stored entry, in place.
   std::span<const std::byte> stored(const Entry &entry) const;
   /// A copy of an entry's content, inflated if need be and checked against its CRC.
-  Result<std::vector<std::byte>> read(const Entry &entry,
-                                      uint64_t limit = defaultInflateLimit) const;
+  Result<std::vector<std::byte>> read(const Entry &entry, uint64_t limit = defaultInflateLimit) const;
   /// Refuses sizes that no honest archive has, before memory is set aside for them.
   Status checkSize(const Entry &entry, uint64_t limit = defaultInflateLimit) const;
   /// Inflates into `target`, whose size must be the entry's.

@@ -66,8 +66,8 @@ pt2::MemoryWeight memoryWeight(const CompilerWeight &weight) {
   return out;
 }
 
-Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights,
-                         const char *assetPath, bool overwrite, const char *optionsJson) {
+Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights, const char *assetPath,
+                         bool overwrite, const char *optionsJson) {
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
   INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
   std::vector<pt2::MemoryWeight> given;
@@ -102,9 +102,8 @@ constexpr CompilerApi kApi = {
     },
     [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const char *assetPath,
        bool overwrite, const char *options, CompilerError *error) {
-      return guarded(error, [&] {
-        return convertFromMemory({json, bytes}, {weights, count}, assetPath, overwrite, options);
-      });
+      return guarded(error,
+                     [&] { return convertFromMemory({json, bytes}, {weights, count}, assetPath, overwrite, options); });
     },
     [](const char *assetPath, const char *key, const char *options, CompilerError *error) {
       return guarded(error, [&]() -> Status {

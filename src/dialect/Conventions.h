@@ -16,7 +16,8 @@ inline constexpr const char *kInitial = "ingot.initial"; ///< string, on state a
 inline constexpr const char *kMutates = "ingot.mutates"; ///< string, on results: user input that it replaces
 
 // On functions.
-inline constexpr const char *kFlatInputs = "ingot.flat_inputs"; ///< array: argument number (i64), or [name, literal as JSON]
+inline constexpr const char *kFlatInputs =
+    "ingot.flat_inputs"; ///< array: argument number (i64), or [name, literal as JSON]
 inline constexpr const char *kFlatOutputs =
     "ingot.flat_outputs";                                 ///< array: result number (i64), or the literal as JSON string
 inline constexpr const char *kInSpec = "ingot.in_spec";   ///< string: torch's tree spec of the call
@@ -25,7 +26,6 @@ inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbo
 
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
 inline constexpr const char *kReturns = "ingot.returns"; ///< array: a result's number, a list of them, or unit for None
-
 
 // On carrier ops that see the memory of their first operand (as_strided).
 inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64 array: strides, then the offset

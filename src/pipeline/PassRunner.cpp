@@ -70,8 +70,7 @@ Status runPass(const PassRow &row, ModuleOp module, const PipelineOptions &optio
     return diagnostics.error(row.failure, std::string("pass `") + row.name + "` failed");
   if (options.timePasses) {
     std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-    llvm::errs() << llvm::format("%9.2f ms  ", spent.count()) << phaseName(row.phase) << "/" << row.name
-                 << "\n";
+    llvm::errs() << llvm::format("%9.2f ms  ", spent.count()) << phaseName(row.phase) << "/" << row.name << "\n";
   }
   return {};
 }

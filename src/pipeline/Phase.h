@@ -17,8 +17,8 @@ enum class Phase {
   Plan,          ///< steps for the runtime
 };
 
-inline constexpr std::array<std::string_view, 7> kPhaseNames = {
-    "import", "functionalise", "lower", "optimise", "fuse", "codegen", "plan"};
+inline constexpr std::array<std::string_view, 7> kPhaseNames = {"import", "functionalise", "lower", "optimise",
+                                                                "fuse",   "codegen",       "plan"};
 
 constexpr std::string_view phaseName(Phase phase) { return kPhaseNames[static_cast<size_t>(phase)]; }
 

@@ -5,8 +5,8 @@
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
 #include "pipeline/Diagnostics.h"
-#include "pipeline/PassRunner.h"
 #include "pipeline/Manifest.h"
+#include "pipeline/PassRunner.h"
 #include "runtime/PlanJson.h"
 
 #include <mlir/Bytecode/BytecodeWriter.h>

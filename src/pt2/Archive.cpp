@@ -30,8 +30,7 @@ struct ProgramMemory {
 };
 
 /// A record's text: in place when it is stored, else inflated into `buffer`.
-Result<std::string_view> readText(const Zip &zip, const Zip::Entry &entry,
-                                  std::vector<std::byte> &buffer) {
+Result<std::string_view> readText(const Zip &zip, const Zip::Entry &entry, std::vector<std::byte> &buffer) {
   if (entry.isStored()) {
     INGOT_CHECK(zip.verify(entry));
     return asText(zip.stored(entry));
@@ -43,8 +42,7 @@ Result<std::string_view> readText(const Zip &zip, const Zip::Entry &entry,
 /// One payload configuration file and the records beside it.
 class PayloadReader {
 public:
-  PayloadReader(const ArchiveLayout &layout, Program &program, ProgramMemory &memory,
-                const ReadOptions &options)
+  PayloadReader(const ArchiveLayout &layout, Program &program, ProgramMemory &memory, const ReadOptions &options)
       : layout(layout), program(program), memory(memory), options(options) {}
 
   Status read(const std::string &folder, const std::string &config, NameMap<Weight> &table) {
@@ -172,8 +170,7 @@ Result<std::string> chooseModel(const std::vector<std::string> &models, const st
   return usageError("the archive holds no program '" + wanted + "', only " + names);
 }
 
-Result<Program> readModel(const ArchiveLayout &layout, const std::string &model,
-                          const ReadOptions &options) {
+Result<Program> readModel(const ArchiveLayout &layout, const std::string &model, const ReadOptions &options) {
   std::string record = "models/" + model + ".json";
   std::vector<std::byte> buffer;
   INGOT_TRY(std::string_view text, readText(layout.zip, *layout.find(record), buffer));
@@ -232,10 +229,8 @@ Result<std::vector<std::string>> pt2::listModels(const std::string &path) {
   return layout->models;
 }
 
-Result<Program> pt2::readProgramFromMemory(std::string_view programJson,
-                                           const std::vector<MemoryWeight> &weights,
-                                           std::shared_ptr<const void> memory,
-                                           const ReadOptions &options) {
+Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
+                                           std::shared_ptr<const void> memory, const ReadOptions &options) {
   INGOT_TRY(Program program, readProgramJson(programJson, {options.keepMetadata}));
   program.modelName = options.modelName.empty() ? "model" : options.modelName;
   program.memory = std::move(memory);

@@ -115,9 +115,7 @@ struct MemoryWeight {
 };
 
 /// `programJson` is the text of models/<name>.json. `memory` owns the weights' bytes.
-Result<Program> readProgramFromMemory(std::string_view programJson,
-                                      const std::vector<MemoryWeight> &weights,
-                                      std::shared_ptr<const void> memory = nullptr,
-                                      const ReadOptions &options = {});
+Result<Program> readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
+                                      std::shared_ptr<const void> memory = nullptr, const ReadOptions &options = {});
 
 } // namespace ingot::pt2

@@ -10,9 +10,8 @@ using namespace ingot::pt2;
 
 namespace {
 
-constexpr std::string_view exportAgain =
-    "; export the model again with torch 2.9 or newer: "
-    "torch.export.save(torch.export.export(model, args), path)";
+constexpr std::string_view exportAgain = "; export the model again with torch 2.9 or newer: "
+                                         "torch.export.save(torch.export.export(model, args), path)";
 
 /// The shortest record that is `name` or ends in "/<name>": user files may repeat a name below.
 const Zip::Entry *findBelowAnyRoot(const Zip &zip, std::string_view name) {
@@ -57,8 +56,7 @@ Error describeForeignArchive(const Zip &zip) {
                             "Python pickles" +
                             std::string(exportAgain));
   if (findBelowAnyRoot(zip, "constants.pkl"))
-    return corruptError("this is a TorchScript file, not an exported program" +
-                        std::string(exportAgain));
+    return corruptError("this is a TorchScript file, not an exported program" + std::string(exportAgain));
   if (findBelowAnyRoot(zip, "data.pkl"))
     return corruptError("this is a torch.save checkpoint: weights without a program; rebuild the "
                         "model, load the weights and use torch.export.save");

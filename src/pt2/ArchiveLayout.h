@@ -30,9 +30,7 @@ Result<ArchiveLayout> openArchive(std::shared_ptr<const MappedFile> file);
 /// Weights lie in raw records, not in one pickle as torch 2.8 wrote them.
 Status checkPayloadLayout(const ArchiveLayout &layout, const std::string &model);
 
-inline std::string weightsConfig(const std::string &model) {
-  return "data/weights/" + model + "_weights_config.json";
-}
+inline std::string weightsConfig(const std::string &model) { return "data/weights/" + model + "_weights_config.json"; }
 inline std::string constantsConfig(const std::string &model) {
   return "data/constants/" + model + "_constants_config.json";
 }

@@ -92,8 +92,7 @@ Result<pt2::Layout> readLayout(JsonRef json) {
 }
 
 Result<pt2::MemoryFormat> readMemoryFormat(JsonRef json) {
-  return readEnum<pt2::MemoryFormat>(json, static_cast<int64_t>(MemoryFormat::Preserve),
-                                     "memory format");
+  return readEnum<pt2::MemoryFormat>(json, static_cast<int64_t>(MemoryFormat::Preserve), "memory format");
 }
 
 Result<pt2::Device> readDevice(JsonRef json) {
@@ -148,9 +147,7 @@ Result<ArgumentDict> readDict(JsonRef json, const JsonReadOptions &options) {
   return dict;
 }
 
-template <typename T> Result<std::vector<T>> readLiterals(JsonRef json) {
-  return json.list(readLiteral<T>);
-}
+template <typename T> Result<std::vector<T>> readLiterals(JsonRef json) { return json.list(readLiteral<T>); }
 
 // The payload's reader is chosen by kind, since several kinds share a payload type.
 
@@ -236,8 +233,7 @@ template <ArgumentKind kind> auto readPayload(JsonRef json, const JsonReadOption
 
 using MemberReader = Result<Argument> (*)(JsonRef, const JsonReadOptions &);
 
-template <ArgumentKind kind>
-Result<Argument> readMember(JsonRef json, const JsonReadOptions &options) {
+template <ArgumentKind kind> Result<Argument> readMember(JsonRef json, const JsonReadOptions &options) {
   if constexpr (kind == ArgumentKind::None) {
     return Argument::makeNone();
   } else {

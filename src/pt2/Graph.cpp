@@ -4,8 +4,8 @@ using namespace ingot::pt2;
 
 std::string_view ingot::pt2::argumentKindName(ArgumentKind kind) {
   switch (kind) {
-#define X(name, member, type)                                                                      \
-  case ArgumentKind::name:                                                                         \
+#define X(name, member, type)                                                                                          \
+  case ArgumentKind::name:                                                                                             \
     return member;
     INGOT_PT2_ARGUMENTS(X)
 #undef X

@@ -133,39 +133,39 @@ struct Argument;
 using ArgumentDict = std::vector<std::pair<std::string, Argument>>;
 
 // Rows: enumerator, union member in the file, C++ type of the payload.
-#define INGOT_PT2_ARGUMENTS(X)                                                                     \
-  X(None, "as_none", std::monostate)                                                               \
-  X(Tensor, "as_tensor", std::string)                                                              \
-  X(Tensors, "as_tensors", std::vector<std::string>)                                               \
-  X(OptionalTensor, "as_optional_tensor", std::optional<std::string>)                              \
-  X(OptionalTensors, "as_optional_tensors", std::vector<std::optional<std::string>>)               \
-  X(NestedTensors, "as_nested_tensors", std::vector<std::vector<std::string>>)                     \
-  X(Int, "as_int", int64_t)                                                                        \
-  X(Ints, "as_ints", std::vector<int64_t>)                                                         \
-  X(IntLists, "as_int_lists", std::vector<std::vector<int64_t>>)                                   \
-  X(Float, "as_float", double)                                                                     \
-  X(Floats, "as_floats", std::vector<double>)                                                      \
-  X(FloatLists, "as_float_lists", std::vector<std::vector<double>>)                                \
-  X(Bool, "as_bool", bool)                                                                         \
-  X(Bools, "as_bools", std::vector<bool>)                                                          \
-  X(String, "as_string", std::string)                                                              \
-  X(Strings, "as_strings", std::vector<std::string>)                                               \
-  X(Complex, "as_complex", std::complex<double>)                                                   \
-  X(SymInt, "as_sym_int", SymIntRef)                                                               \
-  X(SymInts, "as_sym_ints", std::vector<SymIntRef>)                                                \
-  X(SymFloat, "as_sym_float", SymFloatRef)                                                         \
-  X(SymFloats, "as_sym_floats", std::vector<SymFloatRef>)                                          \
-  X(SymBool, "as_sym_bool", SymBoolRef)                                                            \
-  X(SymBools, "as_sym_bools", std::vector<SymBoolRef>)                                             \
-  X(ScalarType, "as_scalar_type", DType)                                                           \
-  X(MemoryFormat, "as_memory_format", pt2::MemoryFormat)                                           \
-  X(Layout, "as_layout", pt2::Layout)                                                              \
-  X(Device, "as_device", pt2::Device)                                                              \
-  X(Graph, "as_graph", SubGraph)                                                                   \
-  X(CustomObj, "as_custom_obj", CustomObjRef)                                                      \
-  X(Operator, "as_operator", std::string)                                                          \
-  X(Dict, "as_string_to_argument", ArgumentDict)                                                   \
-  /* Not a union member: an as_int above int64 (a uint64 fill value). */                           \
+#define INGOT_PT2_ARGUMENTS(X)                                                                                         \
+  X(None, "as_none", std::monostate)                                                                                   \
+  X(Tensor, "as_tensor", std::string)                                                                                  \
+  X(Tensors, "as_tensors", std::vector<std::string>)                                                                   \
+  X(OptionalTensor, "as_optional_tensor", std::optional<std::string>)                                                  \
+  X(OptionalTensors, "as_optional_tensors", std::vector<std::optional<std::string>>)                                   \
+  X(NestedTensors, "as_nested_tensors", std::vector<std::vector<std::string>>)                                         \
+  X(Int, "as_int", int64_t)                                                                                            \
+  X(Ints, "as_ints", std::vector<int64_t>)                                                                             \
+  X(IntLists, "as_int_lists", std::vector<std::vector<int64_t>>)                                                       \
+  X(Float, "as_float", double)                                                                                         \
+  X(Floats, "as_floats", std::vector<double>)                                                                          \
+  X(FloatLists, "as_float_lists", std::vector<std::vector<double>>)                                                    \
+  X(Bool, "as_bool", bool)                                                                                             \
+  X(Bools, "as_bools", std::vector<bool>)                                                                              \
+  X(String, "as_string", std::string)                                                                                  \
+  X(Strings, "as_strings", std::vector<std::string>)                                                                   \
+  X(Complex, "as_complex", std::complex<double>)                                                                       \
+  X(SymInt, "as_sym_int", SymIntRef)                                                                                   \
+  X(SymInts, "as_sym_ints", std::vector<SymIntRef>)                                                                    \
+  X(SymFloat, "as_sym_float", SymFloatRef)                                                                             \
+  X(SymFloats, "as_sym_floats", std::vector<SymFloatRef>)                                                              \
+  X(SymBool, "as_sym_bool", SymBoolRef)                                                                                \
+  X(SymBools, "as_sym_bools", std::vector<SymBoolRef>)                                                                 \
+  X(ScalarType, "as_scalar_type", DType)                                                                               \
+  X(MemoryFormat, "as_memory_format", pt2::MemoryFormat)                                                               \
+  X(Layout, "as_layout", pt2::Layout)                                                                                  \
+  X(Device, "as_device", pt2::Device)                                                                                  \
+  X(Graph, "as_graph", SubGraph)                                                                                       \
+  X(CustomObj, "as_custom_obj", CustomObjRef)                                                                          \
+  X(Operator, "as_operator", std::string)                                                                              \
+  X(Dict, "as_string_to_argument", ArgumentDict)                                                                       \
+  /* Not a union member: an as_int above int64 (a uint64 fill value). */                                               \
   X(UInt64, "as_int (unsigned)", uint64_t)
 
 enum class ArgumentKind : uint8_t {
@@ -180,14 +180,12 @@ std::string_view argumentKindName(ArgumentKind kind);
 /// One argument or output: a kind and the payload of that kind's row in the table above.
 struct Argument {
   using Payload =
-      std::variant<std::monostate, bool, int64_t, uint64_t, double, std::complex<double>, DType,
-                   pt2::MemoryFormat, pt2::Layout, pt2::Device, std::string,
-                   std::optional<std::string>, std::vector<std::string>,
-                   std::vector<std::optional<std::string>>, std::vector<std::vector<std::string>>,
-                   std::vector<bool>, std::vector<int64_t>, std::vector<std::vector<int64_t>>,
-                   std::vector<double>, std::vector<std::vector<double>>, SymIntRef, SymFloatRef,
-                   SymBoolRef, std::vector<SymIntRef>, std::vector<SymFloatRef>,
-                   std::vector<SymBoolRef>, CustomObjRef, SubGraph, ArgumentDict>;
+      std::variant<std::monostate, bool, int64_t, uint64_t, double, std::complex<double>, DType, pt2::MemoryFormat,
+                   pt2::Layout, pt2::Device, std::string, std::optional<std::string>, std::vector<std::string>,
+                   std::vector<std::optional<std::string>>, std::vector<std::vector<std::string>>, std::vector<bool>,
+                   std::vector<int64_t>, std::vector<std::vector<int64_t>>, std::vector<double>,
+                   std::vector<std::vector<double>>, SymIntRef, SymFloatRef, SymBoolRef, std::vector<SymIntRef>,
+                   std::vector<SymFloatRef>, std::vector<SymBoolRef>, CustomObjRef, SubGraph, ArgumentDict>;
 
   ArgumentKind kind = ArgumentKind::None;
   Payload payload;
@@ -196,13 +194,13 @@ struct Argument {
   bool isNone() const { return kind == ArgumentKind::None; }
 
   // `Argument::makeInts({1, 1})`, `argument.isInts()`, `argument.asInts()` for every row.
-#define X(name, member, type)                                                                      \
-  static Argument make##name(type value = {}) {                                                    \
-    return {ArgumentKind::name, Payload(std::in_place_type<type>, std::move(value))};              \
-  }                                                                                                \
-  const type &as##name() const {                                                                   \
-    assert(kind == ArgumentKind::name);                                                            \
-    return std::get<type>(payload);                                                                \
+#define X(name, member, type)                                                                                          \
+  static Argument make##name(type value = {}) {                                                                        \
+    return {ArgumentKind::name, Payload(std::in_place_type<type>, std::move(value))};                                  \
+  }                                                                                                                    \
+  const type &as##name() const {                                                                                       \
+    assert(kind == ArgumentKind::name);                                                                                \
+    return std::get<type>(payload);                                                                                    \
   }
   INGOT_PT2_ARGUMENTS(X)
 #undef X
@@ -210,8 +208,7 @@ struct Argument {
 
 /// Calls `visit` with every value name that `argument` refers to, in order; bodies of sub-graphs
 /// are not entered (they are scopes of their own).
-void forEachValueName(const Argument &argument,
-                      const std::function<void(const std::string &)> &visit);
+void forEachValueName(const Argument &argument, const std::function<void(const std::string &)> &visit);
 
 //===----------------------------------------------------------------------===//
 // Nodes and graphs

@@ -84,11 +84,10 @@ private:
 };
 
 template <typename Spec>
-Status checkSpecs(const std::vector<Argument> &arguments, const std::vector<Spec> &specs,
-                  const std::string &what) {
+Status checkSpecs(const std::vector<Argument> &arguments, const std::vector<Spec> &specs, const std::string &what) {
   if (arguments.size() != specs.size())
-    return corruptError("the graph has " + std::to_string(arguments.size()) + " " + what +
-                        " but the signature has " + std::to_string(specs.size()));
+    return corruptError("the graph has " + std::to_string(arguments.size()) + " " + what + " but the signature has " +
+                        std::to_string(specs.size()));
   for (size_t i = 0; i < specs.size(); ++i)
     if (valueNames(arguments[i]) != valueNames(specs[i].value))
       return corruptError("number " + std::to_string(i) + " of the " + what +

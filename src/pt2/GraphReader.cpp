@@ -49,8 +49,7 @@ Result<Node> readNode(JsonRef json, const JsonReadOptions &options) {
   INGOT_TRY(JsonRef target, json.member("target"));
   INGOT_TRY(node.target, target.string());
   INGOT_TRY(JsonRef inputs, json.member("inputs"));
-  INGOT_TRY(node.inputs,
-            inputs.list([&](JsonRef item) { return readNamedArgument(item, options); }));
+  INGOT_TRY(node.inputs, inputs.list([&](JsonRef item) { return readNamedArgument(item, options); }));
   INGOT_TRY(JsonRef outputs, json.member("outputs"));
   INGOT_TRY(node.outputs, readArguments(outputs, options));
   INGOT_TRY(auto name, json.optionalMember("name"));
@@ -69,8 +68,7 @@ Result<Node> readNode(JsonRef json, const JsonReadOptions &options) {
 }
 
 template <typename T>
-Status readValues(JsonRef graph, std::string_view member, Result<T> (*read)(JsonRef),
-                  NameMap<T> &values) {
+Status readValues(JsonRef graph, std::string_view member, Result<T> (*read)(JsonRef), NameMap<T> &values) {
   INGOT_TRY(auto table, graph.optionalMember(member));
   if (!table)
     return {};

@@ -29,8 +29,7 @@ Status readVersion(JsonRef json, Program &program) {
   }
   if (program.schemaVersion.major == 8)
     return {};
-  std::string text = std::to_string(program.schemaVersion.major) + "." +
-                     std::to_string(program.schemaVersion.minor);
+  std::string text = std::to_string(program.schemaVersion.major) + "." + std::to_string(program.schemaVersion.minor);
   return unsupportedError("the program uses export schema " + text +
                           ", only 8.x can be read; export it again with torch 2.9 or newer");
 }
@@ -87,8 +86,7 @@ Status readModuleMetadata(JsonRef module, Program &program) {
   });
 }
 
-Result<TreeSpec> readSpecMember(JsonRef signature, std::string_view member, std::string &text,
-                                const Program &program) {
+Result<TreeSpec> readSpecMember(JsonRef signature, std::string_view member, std::string &text, const Program &program) {
   INGOT_TRY(JsonRef spec, signature.member(member));
   INGOT_TRY(text, spec.string());
   Result<TreeSpec> tree = readTreeSpec(text, program.namedTupleFields);
@@ -97,8 +95,7 @@ Result<TreeSpec> readSpecMember(JsonRef signature, std::string_view member, std:
   return tree;
 }
 
-Result<ModuleCallSignature> readModuleSignature(JsonRef json, const Program &program,
-                                                const JsonReadOptions &options) {
+Result<ModuleCallSignature> readModuleSignature(JsonRef json, const Program &program, const JsonReadOptions &options) {
   ModuleCallSignature signature;
   auto readOne = [&](JsonRef item) { return readArgument(item, options); };
   INGOT_TRY(JsonRef inputs, json.member("inputs"));
@@ -114,8 +111,7 @@ Result<ModuleCallSignature> readModuleSignature(JsonRef json, const Program &pro
   return signature;
 }
 
-Result<ModuleCall> readModuleCall(JsonRef json, const Program &program,
-                                  const JsonReadOptions &options) {
+Result<ModuleCall> readModuleCall(JsonRef json, const Program &program, const JsonReadOptions &options) {
   ModuleCall call;
   INGOT_TRY(JsonRef path, json.member("fqn"));
   INGOT_TRY(call.path, path.string());
@@ -156,9 +152,7 @@ Status checkTrees(const Program &program) {
 }
 
 Dialect dialectOf(const std::vector<std::string> &verifiers) {
-  auto has = [&](std::string_view name) {
-    return std::ranges::find(verifiers, name) != verifiers.end();
-  };
+  auto has = [&](std::string_view name) { return std::ranges::find(verifiers, name) != verifiers.end(); };
   if (has("TRAINING"))
     return Dialect::Training;
   return has("ATEN") ? Dialect::Aten : Dialect::Other;

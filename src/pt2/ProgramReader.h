@@ -28,8 +28,7 @@ Result<Signature> readSignature(JsonRef json, const JsonReadOptions &options);
 
 // TreeSpecReader.cpp
 /// `text` is JSON of its own: `[1, node]`.
-Result<TreeSpec> readTreeSpec(std::string_view text,
-                              const NameMap<std::vector<std::string>> &namedTupleFields);
+Result<TreeSpec> readTreeSpec(std::string_view text, const NameMap<std::vector<std::string>> &namedTupleFields);
 
 // ProgramReader.cpp
 /// Fills everything but path, model name and weights.

@@ -13,9 +13,8 @@ using namespace ingot::pt2;
 namespace {
 
 constexpr std::array<std::string_view, 18> typeNames = {
-    "Tensor", "int",       "SymInt",  "float",      "bool",   "SymBool",
-    "Scalar", "complex",   "str",     "ScalarType", "Layout", "MemoryFormat",
-    "Device", "Generator", "Storage", "Stream",     "Any",    "",
+    "Tensor",     "int",    "SymInt",       "float",  "bool",      "SymBool", "Scalar", "complex", "str",
+    "ScalarType", "Layout", "MemoryFormat", "Device", "Generator", "Storage", "Stream", "Any",     "",
 };
 static_assert(typeNames.size() == static_cast<size_t>(TypeKind::Class) + 1);
 
@@ -74,8 +73,7 @@ const SchemaType::Suffix *SchemaType::listSuffix() const {
 }
 
 std::string SchemaType::str() const {
-  std::string text =
-      base == TypeKind::Class ? className : std::string(typeNames[static_cast<size_t>(base)]);
+  std::string text = base == TypeKind::Class ? className : std::string(typeNames[static_cast<size_t>(base)]);
   for (const Suffix &suffix : suffixes) {
     if (suffix.kind == Suffix::Optional)
       text += "?";
@@ -85,9 +83,7 @@ std::string SchemaType::str() const {
   return text;
 }
 
-std::string OpSchema::qualifiedName() const {
-  return overload.empty() ? name : name + "." + overload;
-}
+std::string OpSchema::qualifiedName() const { return overload.empty() ? name : name + "." + overload; }
 
 const SchemaArgument *OpSchema::findArgument(std::string_view argumentName) const {
   for (const SchemaArgument &argument : arguments)

@@ -51,9 +51,7 @@ struct SchemaType {
   /// A list, ignoring an outer `?`.
   bool isList() const { return listSuffix() != nullptr; }
   /// The N of `int[N]` or `int[N]?`.
-  std::optional<int64_t> listLength() const {
-    return isList() ? listSuffix()->length : std::nullopt;
-  }
+  std::optional<int64_t> listLength() const { return isList() ? listSuffix()->length : std::nullopt; }
   /// A tensor, optional or not, but no list.
   bool isTensor() const { return base == TypeKind::Tensor && !isList(); }
   bool isTensorList() const { return base == TypeKind::Tensor && isList(); }

@@ -48,9 +48,8 @@ constexpr C10DType c10DTypes[] = {
     {8, DType::Complex32}, {9, DType::Complex64}, {10, DType::Complex128}, {11, DType::Bool},
     {15, DType::BFloat16}, {27, DType::UInt16},   {28, DType::UInt32},     {29, DType::UInt64},
 };
-constexpr pt2::MemoryFormat c10MemoryFormats[] = {
-    pt2::MemoryFormat::Contiguous, pt2::MemoryFormat::Preserve, pt2::MemoryFormat::ChannelsLast,
-    pt2::MemoryFormat::ChannelsLast3d};
+constexpr pt2::MemoryFormat c10MemoryFormats[] = {pt2::MemoryFormat::Contiguous, pt2::MemoryFormat::Preserve,
+                                                  pt2::MemoryFormat::ChannelsLast, pt2::MemoryFormat::ChannelsLast3d};
 
 constexpr size_t maxDepth = 16;
 constexpr size_t maxListLength = 64;
@@ -69,8 +68,8 @@ public:
     if (!failed && !rest.empty())
       fail("unexpected text behind the schema");
     if (failed)
-      return corruptError("bad operator schema '" + std::string(text) + "': " + reason +
-                          " at column " + std::to_string(column));
+      return corruptError("bad operator schema '" + std::string(text) + "': " + reason + " at column " +
+                          std::to_string(column));
     return schema;
   }
 
@@ -112,8 +111,7 @@ private:
   std::string_view word(std::string_view extra = "") {
     skipBlanks();
     size_t length = 0;
-    while (length < rest.size() &&
-           (isWordChar(rest[length]) || extra.find(rest[length]) != extra.npos))
+    while (length < rest.size() && (isWordChar(rest[length]) || extra.find(rest[length]) != extra.npos))
       ++length;
     std::string_view found = rest.substr(0, length);
     rest.remove_prefix(length);

@@ -96,10 +96,8 @@ Result<OutputSpec> readOutputSpec(JsonRef json, const JsonReadOptions &options) 
 Result<Signature> pt2::readSignature(JsonRef json, const JsonReadOptions &options) {
   Signature signature;
   INGOT_TRY(JsonRef inputs, json.member("input_specs"));
-  INGOT_TRY(signature.inputs,
-            inputs.list([&](JsonRef item) { return readInputSpec(item, options); }));
+  INGOT_TRY(signature.inputs, inputs.list([&](JsonRef item) { return readInputSpec(item, options); }));
   INGOT_TRY(JsonRef outputs, json.member("output_specs"));
-  INGOT_TRY(signature.outputs,
-            outputs.list([&](JsonRef item) { return readOutputSpec(item, options); }));
+  INGOT_TRY(signature.outputs, outputs.list([&](JsonRef item) { return readOutputSpec(item, options); }));
   return signature;
 }

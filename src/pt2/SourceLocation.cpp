@@ -47,8 +47,7 @@ bool isTorchFile(std::string_view file) {
 }
 
 bool isUserFile(std::string_view file) {
-  bool isInstalled = file.find("site-packages/") != file.npos ||
-                     file.find("dist-packages/") != file.npos ||
+  bool isInstalled = file.find("site-packages/") != file.npos || file.find("dist-packages/") != file.npos ||
                      file.find("/lib/python") != file.npos;
   // "<eval_with_key>.3", "<frozen runpy>": code that is in no file.
   return !isInstalled && !isTorchFile(file) && !file.starts_with('<');
@@ -85,9 +84,7 @@ std::string plainPath(std::string_view path) {
 
 } // namespace
 
-std::string SourceFrame::str() const {
-  return file.empty() ? "" : file + ":" + std::to_string(line);
-}
+std::string SourceFrame::str() const { return file.empty() ? "" : file + ":" + std::to_string(line); }
 
 std::string SourceLocation::str() const {
   std::string text = frame ? frame->str() : "";

@@ -17,9 +17,7 @@ struct Number {
   double real = 0;
 
   bool isInteger() const { return !isReal && under == 1; }
-  double asReal() const {
-    return isReal ? real : static_cast<double>(over) / static_cast<double>(under);
-  }
+  double asReal() const { return isReal ? real : static_cast<double>(over) / static_cast<double>(under); }
 };
 
 using Wide = __int128;
@@ -403,8 +401,7 @@ private:
   /// One operand: a function. Several: applied from the left.
   Result<Number> fold(const SymExpr &expr) const {
     INGOT_TRY(Number result, number(expr.operands[0]));
-    bool isChain = expr.op == SymOp::Add || expr.op == SymOp::Mul || expr.op == SymOp::Max ||
-                   expr.op == SymOp::Min;
+    bool isChain = expr.op == SymOp::Add || expr.op == SymOp::Mul || expr.op == SymOp::Max || expr.op == SymOp::Min;
     if (expr.operands.size() == 1)
       return isChain ? Result<Number>(result) : unary(expr.op, result);
     for (size_t i = 1; i < expr.operands.size(); ++i) {

@@ -36,9 +36,7 @@ const OpRow *findOp(std::string_view name) {
   return found == table.end() ? nullptr : found->second;
 }
 
-const OpRow &rowOf(SymOp op) {
-  return opRows[static_cast<size_t>(op) - static_cast<size_t>(SymOp::Add)];
-}
+const OpRow &rowOf(SymOp op) { return opRows[static_cast<size_t>(op) - static_cast<size_t>(SymOp::Add)]; }
 
 class SymParser {
 public:
@@ -54,8 +52,8 @@ public:
 
 private:
   Error bad(const std::string &why) const {
-    return corruptError("bad symbolic expression '" + std::string(text) + "': " + why +
-                        " at column " + std::to_string(text.size() - rest.size() + 1));
+    return corruptError("bad symbolic expression '" + std::string(text) + "': " + why + " at column " +
+                        std::to_string(text.size() - rest.size() + 1));
   }
 
   void skipBlanks() { rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size())); }
@@ -71,8 +69,8 @@ private:
   std::string_view word() {
     skipBlanks();
     size_t length = 0;
-    while (length < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[length])) ||
-                                    rest[length] == '_' || rest[length] == '-'))
+    while (length < rest.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest[length])) || rest[length] == '_' || rest[length] == '-'))
       ++length;
     std::string_view found = rest.substr(0, length);
     rest.remove_prefix(length);
@@ -105,8 +103,7 @@ private:
     const char *end = digits.data() + digits.size();
     auto [stop, failure] = std::from_chars(digits.data(), end, value);
     if (failure == std::errc::result_out_of_range)
-      return unsupportedError("symbolic expression '" + std::string(text) +
-                              "' has an integer beyond 64 bits");
+      return unsupportedError("symbolic expression '" + std::string(text) + "' has an integer beyond 64 bits");
     if (digits.empty() || failure != std::errc() || stop != end)
       return bad("expected an integer");
     return value;
@@ -165,8 +162,8 @@ private:
   Result<SymExpr> parseCall(std::string_view name, size_t depth) {
     const OpRow *row = findOp(name);
     if (!row)
-      return unsupportedError("unknown function '" + std::string(name) +
-                              "' in symbolic expression '" + std::string(text) + "'");
+      return unsupportedError("unknown function '" + std::string(name) + "' in symbolic expression '" +
+                              std::string(text) + "'");
     SymExpr expr;
     expr.op = row->op;
     if (!take(')')) {
@@ -195,18 +192,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 // How tightly an operator binds, loosest first; Python's order.
-enum Binding {
-  Loosest,
-  OrLevel,
-  AndLevel,
-  NotLevel,
-  Compare,
-  ShiftLevel,
-  Sum,
-  Product,
-  Power,
-  Atom
-};
+enum Binding { Loosest, OrLevel, AndLevel, NotLevel, Compare, ShiftLevel, Sum, Product, Power, Atom };
 
 struct InfixRow {
   SymOp op;
@@ -301,8 +287,7 @@ std::string printInfix(const SymExpr &expr, const InfixRow &row) {
   std::string text;
   for (size_t i = 0; i < expr.operands.size(); ++i) {
     const SymExpr &operand = expr.operands[i];
-    bool isOtherProduct =
-        expr.op == SymOp::Mul && i > 0 && operand.op != SymOp::Mul && findInfix(operand.op);
+    bool isOtherProduct = expr.op == SymOp::Mul && i > 0 && operand.op != SymOp::Mul && findInfix(operand.op);
     text += i ? row.text : "";
     text += print(operand, isOtherProduct ? Power : inner);
   }

@@ -75,9 +75,8 @@ public:
     INGOT_TRY(spec.children, children.list([this](JsonRef child) { return read(child); }));
     INGOT_TRY(JsonRef context, node.member("context"));
     // Most contexts are JSON inside a string; some are JSON directly.
-    spec.context = context.isString()
-                       ? context.json().get_ref<const std::string &>()
-                       : context.json().dump(-1, ' ', false, json::error_handler_t::replace);
+    spec.context = context.isString() ? context.json().get_ref<const std::string &>()
+                                      : context.json().dump(-1, ' ', false, json::error_handler_t::replace);
     readContext(spec);
     bool isKeyed = spec.kind == TreeKind::Dict || spec.kind == TreeKind::OrderedDict ||
                    spec.kind == TreeKind::DefaultDict || spec.kind == TreeKind::NamedTuple;
@@ -116,8 +115,7 @@ private:
 
 } // namespace
 
-Result<TreeSpec> pt2::readTreeSpec(std::string_view text,
-                                   const NameMap<std::vector<std::string>> &namedTupleFields) {
+Result<TreeSpec> pt2::readTreeSpec(std::string_view text, const NameMap<std::vector<std::string>> &namedTupleFields) {
   INGOT_TRY(json document, parseJson(text));
   if (!document.is_array() || document.size() != 2)
     return corruptError("a tree specification should be a list of two");

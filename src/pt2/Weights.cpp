@@ -56,11 +56,9 @@ const Weight *Program::findWeight(const InputSpec &input) const {
 }
 
 Status pt2::checkView(const std::string &name, const Weight &weight) {
-  auto bad = [&](std::string_view why) {
-    return corruptError("weight '" + name + "' " + std::string(why));
-  };
-  if (weight.sizes.size() != weight.strides.size() || hasNegative(weight.sizes) ||
-      hasNegative(weight.strides) || weight.storageOffset < 0)
+  auto bad = [&](std::string_view why) { return corruptError("weight '" + name + "' " + std::string(why)); };
+  if (weight.sizes.size() != weight.strides.size() || hasNegative(weight.sizes) || hasNegative(weight.strides) ||
+      weight.storageOffset < 0)
     return bad("has impossible sizes, strides or offset");
   int64_t elementSize = static_cast<int64_t>(byteSize(weight.dtype));
   std::optional<int64_t> count = checkedElementCount(weight.sizes);
@@ -81,8 +79,7 @@ Status pt2::checkView(const std::string &name, const Weight &weight) {
                             "real weights before exporting it");
   std::optional<int64_t> end = viewEnd(weight);
   if (!end || *end > available)
-    return bad("reaches outside its storage of " + std::to_string(weight.storage.size()) +
-               " bytes");
+    return bad("reaches outside its storage of " + std::to_string(weight.storage.size()) + " bytes");
   return {};
 }
 

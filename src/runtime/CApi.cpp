@@ -5,6 +5,7 @@
 #include "runtime/Program.h"
 #include "runtime/threads/Pool.h"
 
+#include <cstring>
 #include <new>
 
 using namespace ingot;
@@ -52,12 +53,20 @@ template <typename Work> ingot_status guarded(Work work) {
   }
 }
 
-bool isDType(ingot_dtype dtype) { return dtype >= 0 && dtype < kDTypeCount; }
+/// C callers may put any number into an enum; reading one that has no name would be undefined here.
+int numberOf(const ingot_dtype &dtype) {
+  static_assert(sizeof(dtype) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &dtype, sizeof(number));
+  return number;
+}
+
+bool isDType(const ingot_dtype &dtype) { return numberOf(dtype) >= 0 && numberOf(dtype) < kDTypeCount; }
 
 Result<TensorView> viewOf(const ingot_tensor &tensor, size_t index) {
   std::string prefix = "input " + std::to_string(index) + ": ";
   if (!isDType(tensor.dtype))
-    return usageError(prefix + "dtype " + std::to_string(tensor.dtype) + " does not exist");
+    return usageError(prefix + "dtype " + std::to_string(numberOf(tensor.dtype)) + " does not exist");
   if (tensor.rank < 0 || tensor.rank > 64 || (tensor.rank > 0 && !tensor.sizes))
     return usageError(prefix + "the rank or the sizes are not valid");
   TensorView view{tensor.data, {}};

@@ -29,7 +29,8 @@ def test_links_neither_python_nor_torch() -> None:
     for binary in (INGOT, LIBRARIES / "libingot_runtime.so"):
         listed = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout.lower()
         # Names alone: the folder of the installed libraries has `python` in its path.
-        libraries = "\n".join(f"{line.split()[0]} {'not found' * ('not found' in line)}" for line in listed.splitlines())
+        names = [line.split()[0] for line in listed.splitlines()]
+        libraries = "\n".join([*names, *(line for line in listed.splitlines() if "not found" in line)])
         for word in ("python", "torch", "libc10", "mlir", "llvm", "not found"):
             assert word not in libraries, f"{binary.name} loads {word}:\n{libraries}"
 

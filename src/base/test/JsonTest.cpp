@@ -15,8 +15,7 @@ json parsed(std::string_view text) {
 }
 
 TEST(Json, ReportsSyntaxErrorsWithoutThrowing) {
-  for (std::string_view text :
-       {"", "{", "[1,]", "{\"a\" 1}", "\"\\ud800\"", "\"\xff\"", "nul", "1 2"}) {
+  for (std::string_view text : {"", "{", "[1,]", "{\"a\" 1}", "\"\\ud800\"", "\"\xff\"", "nul", "1 2"}) {
     Result<json> document = parseJson(text);
     ASSERT_FALSE(document) << text;
     EXPECT_EQ(document.error().kind, ErrorKind::Corrupt);
@@ -36,15 +35,12 @@ TEST(Json, NamesThePathOfAMismatch) {
   json document = parsed(R"({"graph": {"nodes": [{}, {"inputs": [1, "x"]}], "a b": 1}})");
   JsonRef root(document);
   JsonRef nodes = *root.member("graph")->member("nodes");
-  Result<std::vector<JsonRef>> items =
-      nodes.list([](JsonRef item) { return Result<JsonRef>(item); });
+  Result<std::vector<JsonRef>> items = nodes.list([](JsonRef item) { return Result<JsonRef>(item); });
   ASSERT_TRUE(items);
-  Result<std::vector<int64_t>> inputs =
-      (*items)[1].member("inputs")->list([](JsonRef item) { return item.integer(); });
+  Result<std::vector<int64_t>> inputs = (*items)[1].member("inputs")->list([](JsonRef item) { return item.integer(); });
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().message, "graph.nodes[1].inputs[1] should be an integer but is string");
-  EXPECT_EQ((*items)[0].member("inputs").error().message,
-            "graph.nodes[0] lacks the member 'inputs'");
+  EXPECT_EQ((*items)[0].member("inputs").error().message, "graph.nodes[0] lacks the member 'inputs'");
   EXPECT_EQ(root.member("graph")->member("a b")->path(), "graph[\"a b\"]");
 }
 

@@ -22,8 +22,8 @@ std::string fileOf(const std::string &header, const std::string &data, int versi
 }
 
 std::string headerOf(const std::string &descr, const std::string &shape, bool fortran = false) {
-  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
-         ", 'shape': " + shape + ", }\n";
+  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape +
+         ", }\n";
 }
 
 template <typename T> std::vector<T> valuesOf(const NpyArray &array) {
@@ -41,8 +41,7 @@ TEST(Npy, WritesWhatItReads) {
   std::vector<float> values = {1, 2, 3, 4, 5, 6};
   std::vector<std::vector<int64_t>> shapes = {{6}, {2, 3}, {1, 6, 1}};
   for (const std::vector<int64_t> &shape : shapes) {
-    ASSERT_TRUE(
-        writeNpy(folder.file("x.npy"), DType::Float32, shape, std::as_bytes(std::span(values))));
+    ASSERT_TRUE(writeNpy(folder.file("x.npy"), DType::Float32, shape, std::as_bytes(std::span(values))));
     Result<NpyArray> array = readNpy(folder.file("x.npy"));
     ASSERT_TRUE(array) << array.error().str();
     EXPECT_EQ(array->dtype, DType::Float32);
@@ -50,21 +49,18 @@ TEST(Npy, WritesWhatItReads) {
     EXPECT_EQ(valuesOf<float>(*array), values);
   }
   float scalar = 2;
-  ASSERT_TRUE(
-      writeNpy(folder.file("s.npy"), DType::Float32, {}, std::as_bytes(std::span(&scalar, 1))));
+  ASSERT_TRUE(writeNpy(folder.file("s.npy"), DType::Float32, {}, std::as_bytes(std::span(&scalar, 1))));
   EXPECT_TRUE(readNpy(folder.file("s.npy"))->shape.empty());
-  EXPECT_FALSE(writeNpy(folder.file("x"), DType::Float32, std::vector<int64_t>{7},
-                        std::as_bytes(std::span(values))));
+  EXPECT_FALSE(writeNpy(folder.file("x"), DType::Float32, std::vector<int64_t>{7}, std::as_bytes(std::span(values))));
   EXPECT_FALSE(writeNpy(folder.file("x"), DType::Float8E5M2, {}, {}));
 }
 
 TEST(Npy, KeepsEveryTypeItKnows) {
   TemporaryFolder folder;
   std::vector<std::byte> data(64);
-  for (DType dtype :
-       {DType::Bool, DType::UInt8, DType::Int8, DType::Int16, DType::Int32, DType::Int64,
-        DType::UInt16, DType::UInt32, DType::UInt64, DType::Float16, DType::BFloat16,
-        DType::Float32, DType::Float64, DType::Complex64, DType::Complex128}) {
+  for (DType dtype : {DType::Bool, DType::UInt8, DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt16,
+                      DType::UInt32, DType::UInt64, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64,
+                      DType::Complex64, DType::Complex128}) {
     std::vector<int64_t> shape = {static_cast<int64_t>(64 / byteSize(dtype))};
     ASSERT_TRUE(writeNpy(folder.file("x"), dtype, shape, data));
     Result<NpyArray> array = readNpy(folder.file("x"));

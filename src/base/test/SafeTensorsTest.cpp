@@ -87,8 +87,7 @@ TEST(SafeTensors, RefusesBadHeaders) {
   EXPECT_NE(failureOf(fileOf("{\"a\":1}", 0)), "");
   std::string good = entry("F32", "[1]", "[0,4]");
   EXPECT_EQ(failureOf(fileOf("{\"a\":" + good + "}", 4)), "");
-  EXPECT_NE(failureOf(fileOf("{\"a\":" + good + ",\"a\":" + good + "}", 4)).find("twice"),
-            std::string::npos);
+  EXPECT_NE(failureOf(fileOf("{\"a\":" + good + ",\"a\":" + good + "}", 4)).find("twice"), std::string::npos);
   EXPECT_NE(failureOf(fileOf("{\"a\":" + good + "}", 5)).find("unused"), std::string::npos);
   EXPECT_NE(failureOf(fileOf("{\"a\":" + good + "}", 3)).find("outside"), std::string::npos);
 }
@@ -111,17 +110,14 @@ TEST(SafeTensors, RefusesBadEntries) {
 TEST(SafeTensors, RefusesOverlapAndHoles) {
   std::string first = "{\"a\":" + entry("U8", "[4]", "[0,4]") + ",\"b\":";
   EXPECT_EQ(failureOf(fileOf(first + entry("U8", "[4]", "[4,8]") + "}", 8)), "");
-  EXPECT_NE(failureOf(fileOf(first + entry("U8", "[4]", "[3,7]") + "}", 8)).find("overlaps"),
-            std::string::npos);
-  EXPECT_NE(failureOf(fileOf(first + entry("U8", "[3]", "[5,8]") + "}", 8)).find("unused"),
-            std::string::npos);
+  EXPECT_NE(failureOf(fileOf(first + entry("U8", "[4]", "[3,7]") + "}", 8)).find("overlaps"), std::string::npos);
+  EXPECT_NE(failureOf(fileOf(first + entry("U8", "[3]", "[5,8]") + "}", 8)).find("unused"), std::string::npos);
 }
 
 TEST(SafeTensors, SurvivesTruncationAndFlippedBytes) {
-  std::string bytes =
-      fileOf("{\"__metadata__\":{\"k\":\"v\"},\"a\":" + entry("F32", "[2]", "[0,8]") +
-                 ",\"b\":" + entry("I64", "[1,1]", "[8,16]") + "}",
-             16);
+  std::string bytes = fileOf("{\"__metadata__\":{\"k\":\"v\"},\"a\":" + entry("F32", "[2]", "[0,8]") +
+                                 ",\"b\":" + entry("I64", "[1,1]", "[8,16]") + "}",
+                             16);
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_NE(failureOf(bytes.substr(0, length)), "") << length;
   for (size_t at = 0; at < bytes.size() - 16; ++at)

@@ -35,9 +35,7 @@ public:
     return *this;
   }
 
-  ZipBuilder &add(const std::string &name, std::string_view content) {
-    return add(name, content, Options());
-  }
+  ZipBuilder &add(const std::string &name, std::string_view content) { return add(name, content, Options()); }
 
   std::string finish(std::string_view comment = "") {
     size_t begin = bytes.size();
@@ -67,8 +65,7 @@ private:
   };
 
   static uint32_t checksum(std::string_view text) {
-    return static_cast<uint32_t>(
-        crc32_z(0, reinterpret_cast<const Bytef *>(text.data()), text.size()));
+    return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef *>(text.data()), text.size()));
   }
 
   static std::string compress(std::string_view text) {
@@ -99,8 +96,7 @@ private:
   void putCentral(const Member &member) {
     bool zip64 = member.options.zip64;
     bytes += "PK\x01\x02";
-    put16(0), put16(0), put16(member.options.flags), put16(member.options.deflate ? 8 : 0),
-        put32(0);
+    put16(0), put16(0), put16(member.options.flags), put16(member.options.deflate ? 8 : 0), put32(0);
     put32(member.crc);
     put32(zip64 ? 0xffffffff : member.compressedSize), put32(zip64 ? 0xffffffff : member.size);
     put16(member.name.size()), put16(zip64 ? 28 : 0), put16(0), put16(0), put16(0), put32(0);

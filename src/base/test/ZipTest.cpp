@@ -24,8 +24,7 @@ std::string failureOf(const std::string &bytes) {
 }
 
 TEST(Zip, ReadsStoredEntriesInPlace) {
-  std::string bytes =
-      ZipBuilder().add("a/x", "hello", {.alignment = 64}).add("a/empty", "").finish();
+  std::string bytes = ZipBuilder().add("a/x", "hello", {.alignment = 64}).add("a/empty", "").finish();
   Result<Zip> zip = Zip::parse(asBytes(bytes));
   ASSERT_TRUE(zip) << zip.error().str();
   ASSERT_EQ(zip->entries().size(), 2u);
@@ -33,8 +32,7 @@ TEST(Zip, ReadsStoredEntriesInPlace) {
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->dataOffset % 64, 0u);
   EXPECT_EQ(asText(zip->stored(*entry)), "hello");
-  EXPECT_EQ(reinterpret_cast<const char *>(zip->stored(*entry).data()),
-            bytes.data() + entry->dataOffset);
+  EXPECT_EQ(reinterpret_cast<const char *>(zip->stored(*entry).data()), bytes.data() + entry->dataOffset);
   EXPECT_TRUE(zip->verify(*entry));
   EXPECT_EQ(textOf(*zip, "a/empty"), "");
   EXPECT_FALSE(zip->find("a/y"));
@@ -69,10 +67,8 @@ TEST(Zip, IgnoresNestedArchivesAndComments) {
 }
 
 TEST(Zip, RefusesDuplicatesOverlapsAndEncryption) {
-  EXPECT_NE(failureOf(ZipBuilder().add("x", "1").add("x", "2").finish()).find("twice"),
-            std::string::npos);
-  EXPECT_NE(failureOf(ZipBuilder().add("x", "1", {.flags = 1}).finish()).find("encrypted"),
-            std::string::npos);
+  EXPECT_NE(failureOf(ZipBuilder().add("x", "1").add("x", "2").finish()).find("twice"), std::string::npos);
+  EXPECT_NE(failureOf(ZipBuilder().add("x", "1", {.flags = 1}).finish()).find("encrypted"), std::string::npos);
   // Let the second directory entry point at the first entry's data, under its own name.
   std::string bytes = ZipBuilder().add("x", "1").add("y", "2").finish();
   size_t second = bytes.rfind("PK\x01\x02");

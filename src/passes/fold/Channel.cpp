@@ -10,8 +10,8 @@ static Value reshapeTo(OpBuilder &builder, Value value, ArrayRef<int64_t> sizes)
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getShape() == sizes)
     return value;
-  return builder.create<ReshapeOp>(value.getLoc(), RankedTensorType::get(sizes, type.getElementType()),
-                                   value, ValueRange{}, sizes);
+  return builder.create<ReshapeOp>(value.getLoc(), RankedTensorType::get(sizes, type.getElementType()), value,
+                                   ValueRange{}, sizes);
 }
 
 Value asChannelVector(OpBuilder &builder, Value constant, RankedTensorType target, int64_t axis) {
@@ -27,8 +27,7 @@ Value asChannelVector(OpBuilder &builder, Value constant, RankedTensorType targe
   if (type.getNumElements() == channels)
     return vector;
   auto vectorType = RankedTensorType::get({channels}, type.getElementType());
-  return builder.create<ExpandOp>(constant.getLoc(), vectorType, vector, ValueRange{},
-                                  ArrayRef<int64_t>{channels});
+  return builder.create<ExpandOp>(constant.getLoc(), vectorType, vector, ValueRange{}, ArrayRef<int64_t>{channels});
 }
 
 Value alongAxis(OpBuilder &builder, Value vector, int64_t rank, int64_t axis) {

@@ -29,8 +29,7 @@ LogicalResult applyTo(Operation *root, Value x, Activation activation, PatternRe
   return rewriter.notifyMatchFailure(root, "no convolution or matrix product before it");
 }
 
-template <typename ActivationOp, Activation activation>
-struct FoldUnary : OpRewritePattern<ActivationOp> {
+template <typename ActivationOp, Activation activation> struct FoldUnary : OpRewritePattern<ActivationOp> {
   using OpRewritePattern<ActivationOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(ActivationOp op, PatternRewriter &rewriter) const override {
     return applyTo(op, op.getX(), activation, rewriter);
@@ -64,11 +63,11 @@ struct RecogniseSilu : OpRewritePattern<MulOp> {
 struct FoldActivationPass : impl::FoldActivationPassBase<FoldActivationPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RecogniseSilu, FoldRelu6, FoldUnary<ReluOp, Activation::Relu>,
-                 FoldUnary<GeluOp, Activation::Gelu>, FoldUnary<GeluTanhOp, Activation::GeluTanh>,
-                 FoldUnary<SiluOp, Activation::Silu>, FoldUnary<SigmoidOp, Activation::Sigmoid>,
-                 FoldUnary<TanhOp, Activation::Tanh>, FoldUnary<HardSwishOp, Activation::HardSwish>,
-                 FoldUnary<HardSigmoidOp, Activation::HardSigmoid>>(&getContext());
+    patterns.add<RecogniseSilu, FoldRelu6, FoldUnary<ReluOp, Activation::Relu>, FoldUnary<GeluOp, Activation::Gelu>,
+                 FoldUnary<GeluTanhOp, Activation::GeluTanh>, FoldUnary<SiluOp, Activation::Silu>,
+                 FoldUnary<SigmoidOp, Activation::Sigmoid>, FoldUnary<TanhOp, Activation::Tanh>,
+                 FoldUnary<HardSwishOp, Activation::HardSwish>, FoldUnary<HardSigmoidOp, Activation::HardSigmoid>>(
+        &getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

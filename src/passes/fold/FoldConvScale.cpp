@@ -26,8 +26,8 @@ struct FoldConvScale : OpRewritePattern<MulOp> {
   static LogicalResult fold(MulOp mul, ConvOp conv, Value factor, PatternRewriter &rewriter) {
     // A transposed convolution with groups has its output channels spread over two dimensions.
     bool groupedTransposed = conv.getTransposed() && conv.getGroups() != 1;
-    if (!conv->hasOneUse() || conv.getActivation() != Activation::None || conv.getResidual() ||
-        groupedTransposed || conv.getType() != mul.getType())
+    if (!conv->hasOneUse() || conv.getActivation() != Activation::None || conv.getResidual() || groupedTransposed ||
+        conv.getType() != mul.getType())
       return rewriter.notifyMatchFailure(mul, "the convolution's result is needed as it is");
     if (!isConstantOnly(factor) || !isConstantOnly(conv.getWeight()) ||
         (conv.getBias() && !isConstantOnly(conv.getBias())))
@@ -43,9 +43,8 @@ struct FoldConvScale : OpRewritePattern<MulOp> {
     if (bias)
       bias = rewriter.create<MulOp>(mul.getLoc(), bias.getType(), bias, scale);
     rewriter.replaceOpWithNewOp<ConvOp>(
-        mul, conv.getType(), conv.getX(), weight, bias, Value(), conv.getStrides(), conv.getPadLow(),
-        conv.getPadHigh(), conv.getDilations(), conv.getOutputPadding(), conv.getGroups(),
-        conv.getTransposed(), Activation::None);
+        mul, conv.getType(), conv.getX(), weight, bias, Value(), conv.getStrides(), conv.getPadLow(), conv.getPadHigh(),
+        conv.getDilations(), conv.getOutputPadding(), conv.getGroups(), conv.getTransposed(), Activation::None);
     return success();
   }
 };

@@ -225,8 +225,8 @@ void FunctionEmitter::emitSignature() {
   if (auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols))
     for (NamedAttribute symbol : symbols)
       if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2)
-        out.symbols.push_back({symbol.getName().str(), cast<IntegerAttr>(range[0]).getInt(),
-                               cast<IntegerAttr>(range[1]).getInt()});
+        out.symbols.push_back(
+            {symbol.getName().str(), cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt()});
 }
 
 } // namespace

@@ -23,8 +23,7 @@ Error failureOf(std::string_view bytes, const ReadOptions &options = {}) {
   return program ? internalError("was read") : std::move(program.error());
 }
 
-ZipBuilder archive(std::string_view order = "little", std::string_view version = "0",
-                   std::string_view format = "pt2") {
+ZipBuilder archive(std::string_view order = "little", std::string_view version = "0", std::string_view format = "pt2") {
   ZipBuilder builder;
   builder.add("x/archive_format", format);
   builder.add("x/archive_version", version).add("x/byteorder", order);
@@ -110,40 +109,32 @@ TEST(Archive, SaysWhatAForeignFileIs) {
   EXPECT_EQ(readProgram("/nonexistent.pt2").error().kind, ErrorKind::Io);
   EXPECT_THAT(failureOf("").message, HasSubstr("empty"));
   EXPECT_THAT(failureOf("\x80\x02pickle").message, HasSubstr("pickle"));
-  EXPECT_THAT(failureOf(std::string("\x10\0\0\0\0\0\0\0{\"a\":1}", 15)).message,
-              HasSubstr("safetensors"));
+  EXPECT_THAT(failureOf(std::string("\x10\0\0\0\0\0\0\0{\"a\":1}", 15)).message, HasSubstr("safetensors"));
   EXPECT_THAT(failureOf("hello world, this is text").message, HasSubstr("not a .pt2"));
-  EXPECT_THAT(failureOf(ZipBuilder().add("m/data.pkl", "").finish()).message,
-              HasSubstr("torch.save checkpoint"));
-  EXPECT_THAT(
-      failureOf(ZipBuilder().add("m/data.pkl", "").add("m/constants.pkl", "").finish()).message,
-      HasSubstr("TorchScript"));
-  EXPECT_THAT(failureOf(ZipBuilder().add("readme.txt", "").finish()).message,
-              HasSubstr("archive_format"));
+  EXPECT_THAT(failureOf(ZipBuilder().add("m/data.pkl", "").finish()).message, HasSubstr("torch.save checkpoint"));
+  EXPECT_THAT(failureOf(ZipBuilder().add("m/data.pkl", "").add("m/constants.pkl", "").finish()).message,
+              HasSubstr("TorchScript"));
+  EXPECT_THAT(failureOf(ZipBuilder().add("readme.txt", "").finish()).message, HasSubstr("archive_format"));
   std::string bytes = readFile(fixture("linear"));
   EXPECT_THAT(failureOf(bytes.substr(0, bytes.size() / 2)).str(), HasSubstr("copy or export"));
 }
 
 TEST(Archive, SaysWhatToDoAboutOldLayouts) {
-  Error old = failureOf(
-      ZipBuilder().add("version", "8.7").add("serialized_exported_program.json", "{}").finish());
+  Error old = failureOf(ZipBuilder().add("version", "8.7").add("serialized_exported_program.json", "{}").finish());
   EXPECT_EQ(old.kind, ErrorKind::Unsupported);
   EXPECT_THAT(old.message, HasSubstr("2.5 to 2.7"));
-  Error pickled = failureOf(
-      archive().add("x/models/model.json", "{}").add("x/data/weights/model.pt", "").finish());
+  Error pickled = failureOf(archive().add("x/models/model.json", "{}").add("x/data/weights/model.pt", "").finish());
   EXPECT_EQ(pickled.kind, ErrorKind::Unsupported);
   EXPECT_THAT(pickled.message, HasSubstr("torch 2.8"));
 }
 
 TEST(Archive, SaysWhatIsWrongWithAnArchive) {
   EXPECT_THAT(failureOf(archive().finish()).message, HasSubstr("failed half-way"));
-  EXPECT_THAT(failureOf(archive().add("x/data/aotinductor/model/a.so", "").finish()).message,
-              HasSubstr("AOTInductor"));
+  EXPECT_THAT(failureOf(archive().add("x/data/aotinductor/model/a.so", "").finish()).message, HasSubstr("AOTInductor"));
   EXPECT_THAT(failureOf(archive("big").finish()).message, HasSubstr("big-endian"));
   EXPECT_THAT(failureOf(archive("little", "1").finish()).message, HasSubstr("version '1'"));
   EXPECT_THAT(failureOf(archive("little", "0", "zip").finish()).message, HasSubstr("'zip'"));
-  EXPECT_THAT(failureOf(ZipBuilder().add("x/archive_format", "pt2").finish()).message,
-              HasSubstr("archive_version"));
+  EXPECT_THAT(failureOf(ZipBuilder().add("x/archive_format", "pt2").finish()).message, HasSubstr("archive_version"));
   EXPECT_THAT(failureOf(archive().add("x/models/model.json", "{}").finish()).message,
               HasSubstr("model_weights_config.json"));
 }
@@ -162,12 +153,11 @@ constexpr std::string_view minimalProgram = R"({
       "in_spec": "[1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": []}]",
       "out_spec": "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]"}}]}})";
 
-std::string weightsConfigOf(std::string_view sizes, std::string_view strides,
-                            std::string_view offset, bool pickled = false) {
+std::string weightsConfigOf(std::string_view sizes, std::string_view strides, std::string_view offset,
+                            bool pickled = false) {
   return R"({"config": {"fc.w": {"path_name": "weight_0", "is_param": true, "use_pickle": )" +
-         std::string(pickled ? "true" : "false") + R"(, "tensor_meta": {"dtype": 7, "sizes": )" +
-         std::string(sizes) + R"(, "strides": )" + std::string(strides) +
-         R"(, "storage_offset": {"as_int": )" + std::string(offset) +
+         std::string(pickled ? "true" : "false") + R"(, "tensor_meta": {"dtype": 7, "sizes": )" + std::string(sizes) +
+         R"(, "strides": )" + std::string(strides) + R"(, "storage_offset": {"as_int": )" + std::string(offset) +
          R"(}, "device": {"type": "cpu"}, "layout": 7}}}})";
 }
 
@@ -181,27 +171,20 @@ Error payloadFailure(const std::string &config, size_t bytes = 24) {
 }
 
 TEST(Archive, ChecksEveryView) {
-  std::string sizes = R"([{"as_int": 2}, {"as_int": 3}])",
-              strides = R"([{"as_int": 3}, {"as_int": 1}])";
+  std::string sizes = R"([{"as_int": 2}, {"as_int": 3}])", strides = R"([{"as_int": 3}, {"as_int": 1}])";
   EXPECT_EQ(payloadFailure(weightsConfigOf(sizes, strides, "0")).message, "was read");
   EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "1")).message, HasSubstr("outside"));
-  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "-1")).message,
-              HasSubstr("impossible"));
-  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "9223372036854775807")).message,
-              HasSubstr("outside"));
-  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "0"), 23).message,
-              HasSubstr("whole elements"));
-  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "0"), 0).message,
-              HasSubstr("without data"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "-1")).message, HasSubstr("impossible"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "9223372036854775807")).message, HasSubstr("outside"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "0"), 23).message, HasSubstr("whole elements"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, strides, "0"), 0).message, HasSubstr("without data"));
   std::string huge = R"([{"as_int": 4294967296}, {"as_int": 4294967296}])";
-  EXPECT_THAT(
-      payloadFailure(weightsConfigOf(huge, R"([{"as_int": 0}, {"as_int": 0}])", "0")).message,
-      HasSubstr("counted"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(huge, R"([{"as_int": 0}, {"as_int": 0}])", "0")).message,
+              HasSubstr("counted"));
   std::string wide = R"([{"as_int": 9223372036854775807}, {"as_int": 1}])";
   EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, wide, "0")).message, HasSubstr("outside"));
-  EXPECT_THAT(
-      payloadFailure(weightsConfigOf(R"([{"as_int": 6}])", R"([{"as_int": 1}])", "0")).message,
-      HasSubstr("rank"));
+  EXPECT_THAT(payloadFailure(weightsConfigOf(R"([{"as_int": 6}])", R"([{"as_int": 1}])", "0")).message,
+              HasSubstr("rank"));
 }
 
 TEST(Archive, RefusesPickledTensors) {

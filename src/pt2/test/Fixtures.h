@@ -10,9 +10,7 @@
 
 namespace ingot::pt2::test {
 
-inline std::string fixture(const std::string &name) {
-  return std::string(INGOT_PT2_TEST_DATA) + "/" + name + ".pt2";
-}
+inline std::string fixture(const std::string &name) { return std::string(INGOT_PT2_TEST_DATA) + "/" + name + ".pt2"; }
 
 inline Program readFixture(const std::string &name, const ReadOptions &options = {}) {
   Result<Program> program = readProgram(fixture(name), options);

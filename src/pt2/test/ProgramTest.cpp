@@ -41,8 +41,7 @@ TEST(Program, ReadsLiteralArguments) {
   EXPECT_EQ(goodArgument(R"({"as_int_lists": [[1], []]})").asIntLists().size(), 2u);
   EXPECT_EQ(goodArgument(R"({"as_float": 2})").asFloat(), 2.0);
   EXPECT_EQ(goodArgument(R"({"as_float": "-Infinity"})").asFloat(), -INFINITY);
-  EXPECT_THAT(goodArgument(R"({"as_floats": [1.5, "Infinity"]})").asFloats(),
-              ElementsAre(1.5, INFINITY));
+  EXPECT_THAT(goodArgument(R"({"as_floats": [1.5, "Infinity"]})").asFloats(), ElementsAre(1.5, INFINITY));
   EXPECT_EQ(goodArgument(R"({"as_float_lists": [[1.5]]})").asFloatLists()[0][0], 1.5);
   EXPECT_TRUE(goodArgument(R"({"as_bool": true})").asBool());
   EXPECT_THAT(goodArgument(R"({"as_bools": [true, false]})").asBools(), ElementsAre(true, false));
@@ -50,8 +49,7 @@ TEST(Program, ReadsLiteralArguments) {
   EXPECT_THAT(goodArgument(R"({"as_strings": ["x"]})").asStrings(), ElementsAre("x"));
   EXPECT_EQ(goodArgument(R"({"as_complex": {"real": 1, "imag": 2}})").asComplex().imag(), 2.0);
   EXPECT_EQ(goodArgument(R"({"as_scalar_type": 13})").asScalarType(), DType::BFloat16);
-  EXPECT_EQ(goodArgument(R"({"as_memory_format": 2})").asMemoryFormat(),
-            MemoryFormat::ChannelsLast);
+  EXPECT_EQ(goodArgument(R"({"as_memory_format": 2})").asMemoryFormat(), MemoryFormat::ChannelsLast);
   EXPECT_EQ(goodArgument(R"({"as_layout": 7})").asLayout(), Layout::Strided);
   EXPECT_EQ(goodArgument(R"({"as_device": {"type": "cuda", "index": 1}})").asDevice().index, 1);
   EXPECT_EQ(goodArgument(R"({"as_operator": "aten.add"})").asOperator(), "aten.add");
@@ -60,14 +58,10 @@ TEST(Program, ReadsLiteralArguments) {
 TEST(Program, ReadsReferences) {
   EXPECT_EQ(goodArgument(R"({"as_tensor": {"name": "x"}})").asTensor(), "x");
   EXPECT_THAT(goodArgument(R"({"as_tensors": [{"name": "x"}]})").asTensors(), ElementsAre("x"));
-  EXPECT_EQ(
-      goodArgument(R"({"as_optional_tensor": {"as_tensor": {"name": "x"}}})").asOptionalTensor(),
-      "x");
-  Argument optionals =
-      goodArgument(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "x"}}]})");
+  EXPECT_EQ(goodArgument(R"({"as_optional_tensor": {"as_tensor": {"name": "x"}}})").asOptionalTensor(), "x");
+  Argument optionals = goodArgument(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "x"}}]})");
   EXPECT_THAT(optionals.asOptionalTensors(), ElementsAre(std::nullopt, "x"));
-  EXPECT_EQ(goodArgument(R"({"as_nested_tensors": [[{"name": "x"}]]})").asNestedTensors()[0][0],
-            "x");
+  EXPECT_EQ(goodArgument(R"({"as_nested_tensors": [[{"name": "x"}]]})").asNestedTensors()[0][0], "x");
   EXPECT_EQ(goodArgument(R"({"as_sym_int": {"as_name": "n"}})").asSymInt().name(), "n");
   Argument sizes = goodArgument(R"({"as_sym_ints": [{"as_int": -1}, {"as_name": "n"}]})");
   EXPECT_EQ(sizes.asSymInts()[0].literal(), -1);
@@ -204,14 +198,12 @@ TEST(Program, ChecksGraphs) {
   graph = goodGraph();
   nlohmann::json body = goodGraph();
   body["outputs"][0]["as_sym_int"]["as_name"] = "outer";
-  graph["nodes"][0]["inputs"].push_back(
-      {{"name", ""}, {"arg", {{"as_graph", {{"name", "body"}, {"graph", body}}}}}});
+  graph["nodes"][0]["inputs"].push_back({{"name", ""}, {"arg", {{"as_graph", {{"name", "body"}, {"graph", body}}}}}});
   EXPECT_THAT(checkJson(graph), HasSubstr("in body 'body'"));
 }
 
 TEST(Program, RefusesOtherSchemaVersions) {
-  Result<Program> program =
-      readProgramFromMemory(R"({"schema_version": {"major": 9, "minor": 0}})", {});
+  Result<Program> program = readProgramFromMemory(R"({"schema_version": {"major": 9, "minor": 0}})", {});
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().kind, ErrorKind::Unsupported);
   EXPECT_FALSE(readProgramFromMemory("[]", {}));

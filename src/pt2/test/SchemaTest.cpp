@@ -65,8 +65,7 @@ TEST(Schema, FillsDefaultsOfEveryType) {
   EXPECT_EQ(valueOf("aten::add.Tensor", "alpha").asInt(), 1);
   EXPECT_EQ(valueOf("aten::gelu", "approximate").asString(), "none");
   EXPECT_TRUE(valueOf("aten::linalg_svd", "full_matrices").asBool());
-  EXPECT_EQ(valueOf("aten::contiguous", "memory_format").asMemoryFormat(),
-            MemoryFormat::Contiguous);
+  EXPECT_EQ(valueOf("aten::contiguous", "memory_format").asMemoryFormat(), MemoryFormat::Contiguous);
   EXPECT_EQ(valueOf("aten::tril_indices", "dtype").asScalarType(), DType::Int64);
   EXPECT_EQ(valueOf("aten::elu", "scale").asInt(), 1);
   EXPECT_EQ(valueOf("aten::leaky_relu", "negative_slope").asFloat(), 0.01);
@@ -111,8 +110,7 @@ TEST(Schema, TranslatesTargets) {
 }
 
 TEST(Schema, AnswersUnknownNames) {
-  for (std::string_view name :
-       {"", "aten::", "aten::no_such_op", "zzz::last", "a", "aten::add.", "."})
+  for (std::string_view name : {"", "aten::", "aten::no_such_op", "zzz::last", "a", "aten::add.", "."})
     EXPECT_FALSE(findSchema(name)) << name;
 }
 
@@ -128,8 +126,7 @@ TEST(Schema, IsThreadSafe) {
 }
 
 TEST(Schema, RefusesNonsense) {
-  std::string good =
-      "my::op.x(Tensor(a!)? self, int[2] n=1, *, str s=\"a\") -> (Tensor(a!), int[])";
+  std::string good = "my::op.x(Tensor(a!)? self, int[2] n=1, *, str s=\"a\") -> (Tensor(a!), int[])";
   EXPECT_TRUE(parseSchema(good));
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_FALSE(parseSchema(good.substr(0, length))) << length;

@@ -44,8 +44,8 @@ TEST(SourceLocation, FallsBackToTheInnermostFrame) {
 }
 
 TEST(SourceLocation, FindsTheModule) {
-  SourceLocation location = locate(metadataOf(
-      "", "L__self__,,__main__.Net;L__self__a,enc.layer.0@1,torch.nn.Linear[int, (a;b)]"));
+  SourceLocation location =
+      locate(metadataOf("", "L__self__,,__main__.Net;L__self__a,enc.layer.0@1,torch.nn.Linear[int, (a;b)]"));
   EXPECT_EQ(location.modulePath, "enc.layer.0");
   EXPECT_EQ(location.moduleType, "torch.nn.Linear[int, (a;b)]");
   EXPECT_EQ(location.str(), "enc.layer.0");

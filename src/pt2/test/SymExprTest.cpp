@@ -111,15 +111,13 @@ TEST(SymExpr, EvaluatesConditions) {
 TEST(SymExpr, ReportsOverflowAndBadValues) {
   std::string big = "Integer(9223372036854775807)";
   for (const std::string &text : std::vector<std::string>{
-           "Add(" + big + ", Integer(1))", "Mul(" + big + ", Integer(2))",
-           "Pow(Integer(2), Integer(63))", "Pow(Integer(3), Integer(99999999))",
-           "FloorDiv(" + s0 + ", Integer(0))", "Mod(" + s0 + ", Integer(0))",
+           "Add(" + big + ", Integer(1))", "Mul(" + big + ", Integer(2))", "Pow(Integer(2), Integer(63))",
+           "Pow(Integer(3), Integer(99999999))", "FloorDiv(" + s0 + ", Integer(0))", "Mod(" + s0 + ", Integer(0))",
            "LShift(Integer(1), Integer(64))", "Pow(Integer(0), Integer(-1))",
            "FloorToInt(Float('1e300', precision=53))", "Symbol('u9')",
            "FloorDiv(Integer(-9223372036854775808), Integer(-1))"})
     EXPECT_FALSE(valueOf(text)) << text;
-  Result<int64_t> half =
-      evaluateSymInt(parsed("Rational(1, 2)"), [](auto) { return std::nullopt; });
+  Result<int64_t> half = evaluateSymInt(parsed("Rational(1, 2)"), [](auto) { return std::nullopt; });
   EXPECT_FALSE(half);
 }
 

@@ -30,8 +30,7 @@ TEST(TreeSpec, ReadsNestedContainers) {
 Result<TreeSpec> read(std::string_view text) { return readTreeSpec(text, {}); }
 
 TEST(TreeSpec, KeepsWhatItDoesNotKnowCountable) {
-  Result<TreeSpec> other =
-      read(R"([1, {"type": "lib.Cache", "context": "[[1], []]", "children_spec":
+  Result<TreeSpec> other = read(R"([1, {"type": "lib.Cache", "context": "[[1], []]", "children_spec":
       [{"type": null, "context": null, "children_spec": []}]}])");
   ASSERT_TRUE(other) << other.error().str();
   EXPECT_EQ(other->kind, TreeKind::Other);
@@ -58,8 +57,7 @@ TEST(TreeSpec, RefusesNonsense) {
   EXPECT_FALSE(read("[]"));
   EXPECT_EQ(read(R"([2, {"type": null}])").error().kind, ErrorKind::Unsupported);
   EXPECT_FALSE(read(R"([1, 5])"));
-  EXPECT_FALSE(
-      read(R"([1, {"type": "builtins.dict", "context": "[\"a\"]", "children_spec": []}])"));
+  EXPECT_FALSE(read(R"([1, {"type": "builtins.dict", "context": "[\"a\"]", "children_spec": []}])"));
   std::string deep = "[1, ";
   for (int i = 0; i < 2000; ++i)
     deep += R"({"type": "builtins.list", "context": "null", "children_spec": [)";

@@ -52,8 +52,14 @@ def samples(name: str) -> list[float]:
         return [0, 1]
     if name in INTEGERS:
         info = torch.iinfo(TYPES[name][0])
-        return [v for v in (info.min, -128, -7, -3, -2, -1, 0, 1, 2, 3, 5, 64, 127, info.max) if info.min <= v <= info.max]
-    small = [s * v for v in (0.0, 1e-30, 1e-8, 0.001, 0.3, 0.5, 0.9, 1.0, 1.5, 2.0, 2.5, 3.0, 7.3, 20.0, 88.0, 1e3, 1e6) for s in (1, -1)]
+        return [
+            v for v in (info.min, -128, -7, -3, -2, -1, 0, 1, 2, 3, 5, 64, 127, info.max) if info.min <= v <= info.max
+        ]
+    small = [
+        s * v
+        for v in (0.0, 1e-30, 1e-8, 0.001, 0.3, 0.5, 0.9, 1.0, 1.5, 2.0, 2.5, 3.0, 7.3, 20.0, 88.0, 1e3, 1e6)
+        for s in (1, -1)
+    ]
     return [*small, math.inf, -math.inf, math.nan]
 
 
@@ -97,7 +103,17 @@ def check(library: ctypes.CDLL, op: str, name: str, arity: int, is_test: bool) -
 def build(folder: Path) -> Path:
     source = HERE.parents[1] / "elementwise" / "ScalarExports.cpp"
     library = folder / "scalar.so"
-    command = ["clang++-19", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{HERE.parents[3]}", str(source), "-o", str(library)]
+    command = [
+        "clang++-19",
+        "-std=c++20",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        f"-I{HERE.parents[3]}",
+        str(source),
+        "-o",
+        str(library),
+    ]
     subprocess.run(command, check=True)
     return library
 
@@ -109,7 +125,9 @@ def main() -> int:
         count, problems = 0, []
         for shape, op, kinds in rows:
             for name in KINDS[kinds.removesuffix("_C")]:
-                done, found = check(library, op, name, 2 if shape in ("BINARY", "COMPARE") else 1, shape in ("TEST", "COMPARE"))
+                done, found = check(
+                    library, op, name, 2 if shape in ("BINARY", "COMPARE") else 1, shape in ("TEST", "COMPARE")
+                )
                 count += done
                 problems += found
     print("\n".join(problems))
