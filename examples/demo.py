@@ -98,7 +98,7 @@ def main() -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder(), local_files_only=True)
     model = transformers.AutoModel.from_pretrained(model_folder(), local_files_only=True)
     encoder = SentenceEncoder(model).eval().requires_grad_(False)
-    tokens = tokenizer(SENTENCES, padding=True, return_tensors="pt")
+    tokens = tokenizer(SENTENCES, padding="max_length", max_length=32, truncation=True, return_tensors="pt")
     inputs = (tokens["input_ids"], tokens["attention_mask"])
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         program = convert_and_reload(encoder, inputs, Path(folder) / "minilm.ingot")

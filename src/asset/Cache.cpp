@@ -151,9 +151,11 @@ Result<Specialisation> SpecialisationWriter::commit() {
   // Another process may have been quicker. Its files may be in use, so a good entry is kept.
   if (std::optional<Specialisation> entry = readEntry(asset, staging.target()))
     return *std::move(entry);
-  INGOT_CHECK(staging.publish(Staging::Existing::Replace));
+  Status published = staging.publish(Staging::Existing::Replace);
+  // It may also win between the look above and now; then its entry serves as well as ours.
   if (std::optional<Specialisation> entry = readEntry(asset, staging.target()))
     return *std::move(entry);
+  INGOT_CHECK(std::move(published));
   return ioError("'" + staging.target() + "' changed while it was written");
 }
 
