@@ -44,7 +44,7 @@ EAGER = {
 }
 # Where eager's vectorised code gives NaN although the limit exists.
 EAGER_NAN = {"gelu": (math.inf,)}
-ROW = re.compile(r"^SCALAR_(UNARY|ABS|TEST|BINARY|COMPARE)\((\w+), (\w+)\)", re.M)
+ROW = re.compile(r"^SCALAR_(UNARY|ABS|TEST|BINARY|COMPARE)(?:_AS)?\((\w+), (\w+)[,)]", re.M)
 
 
 def samples(name: str) -> list[float]:
