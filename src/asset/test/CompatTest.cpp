@@ -29,8 +29,7 @@ TEST(Compat, FrozenAssetsAreReadable) {
 }
 
 TEST(Compat, EveryMajorVersionHasAFixture) {
-  if (frozenAssets().empty())
-    GTEST_SKIP() << "no fixtures yet";
+  EXPECT_FALSE(frozenAssets().empty());
   for (int64_t major = 1; major <= kFormatMajor; ++major)
     EXPECT_TRUE(fs::is_directory("tests/compat/v" + std::to_string(major))) << major;
 }

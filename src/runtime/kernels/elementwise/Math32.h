@@ -19,10 +19,6 @@ inline double fma(double a, double b, double c) { return __builtin_elementwise_f
 inline float abs(float x) { return __builtin_elementwise_abs(x); }
 inline uint32_t asBits(float x) { return std::bit_cast<uint32_t>(x); }
 inline float fromBits(uint32_t x) { return std::bit_cast<float>(x); }
-inline float copysign(float magnitude, float sign) {
-  return fromBits((asBits(magnitude) & 0x7FFFFFFFu) | (asBits(sign) & 0x80000000u));
-}
-
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
