@@ -192,9 +192,13 @@ void insertLiterals(std::vector<Input> &inputs, ArrayAttr flat) {
     auto literal = dyn_cast<ArrayAttr>(entry);
     if (!literal || literal.size() != 2 || i > inputs.size())
       continue;
+    // Bytecode may come from a damaged asset, so even our own attributes are not trusted.
+    auto name = dyn_cast<StringAttr>(literal[0]), text = dyn_cast<StringAttr>(literal[1]);
+    if (!name || !text)
+      continue;
     Input input;
-    input.name = cast<StringAttr>(literal[0]).str();
-    input.literal = cast<StringAttr>(literal[1]).str();
+    input.name = name.str();
+    input.literal = text.str();
     inputs.insert(inputs.begin() + static_cast<ptrdiff_t>(i), std::move(input));
   }
 }
