@@ -1,0 +1,46 @@
+"""Conformance with eager PyTorch over its operator database.
+
+python -m conformance                           everything (hours)
+python -m conformance --ops 'fft.*' --dtypes f32,c64 --limit 4
+python -m conformance --limit 3 --json out.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from conformance.cases import DTYPES, all_units
+from conformance.pool import run_units
+from conformance.report import Tally, failures_text, summary_text
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("conformance", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ops", default=".*", help="regular expression over whole operator names")
+    parser.add_argument("--dtypes", default=",".join(DTYPES), help="some of " + ",".join(DTYPES))
+    parser.add_argument("--limit", type=int, default=0, help="samples of each operator and dtype (default: all)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--json", type=Path, help="write every outcome to this file")
+    parser.add_argument("--show", default="wrong,crash,refused", help="statuses whose cases are listed")
+    parser.add_argument("--width", type=int, default=300, help="characters of each listed detail")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    units = all_units(re.compile(options.ops), options.dtypes.split(","))
+    tally = Tally()
+    run_units(units, options.jobs, options.limit, tally)
+    print(failures_text(tally, options.show.split(","), options.width))
+    print(summary_text(tally))
+    if options.json:
+        options.json.write_text(json.dumps(tally.as_json(), indent=1) + "\n")
+    return 1 if tally.count("wrong") + tally.count("crash") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

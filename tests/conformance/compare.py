@@ -1,0 +1,57 @@
+"""Whether results are eager's: torch.testing.assert_close with its defaults for the dtype, NaN equal to NaN."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import torch
+
+# Operators whose values PyTorch does not define: only dtype and shape are compared. Each with its reason.
+UNDEFINED_VALUES = {
+    r"empty|empty_like|empty_strided|empty_permuted|new_empty|new_empty_strided": "memory without a defined content",
+}
+
+
+def undefined(name: str) -> bool:
+    return any(re.fullmatch(pattern, name) for pattern in UNDEFINED_VALUES)
+
+
+def mismatch(name: str, actual: list[Any], expected: list[Any]) -> str:
+    """What is wrong; empty when nothing is."""
+    if len(actual) != len(expected):
+        return f"{len(actual)} results instead of {len(expected)}"
+    for index, (left, right) in enumerate(zip(actual, expected, strict=True)):
+        if text := difference(left, right, undefined(name)):
+            return f"result {index}: {text}"
+    return ""
+
+
+def difference(actual: Any, expected: Any, shape_only: bool) -> str:
+    if not isinstance(expected, torch.Tensor):
+        return plain_difference(actual, expected)
+    if not isinstance(actual, torch.Tensor):
+        return f"a {type(actual).__name__} instead of a tensor"
+    if actual.dtype != expected.dtype:
+        return f"dtype {actual.dtype} instead of {expected.dtype}"
+    if actual.shape != expected.shape:
+        return f"shape {list(actual.shape)} instead of {list(expected.shape)}"
+    if shape_only:
+        return ""
+    try:
+        torch.testing.assert_close(actual, expected.detach(), equal_nan=True)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def plain_difference(actual: Any, expected: Any) -> str:
+    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
+        actual = actual.item()
+    if isinstance(expected, (float, complex)):
+        left, right = complex(actual), complex(expected)
+        same = left == right or abs(left - right) <= 1.3e-6 * abs(right) + 1e-5
+        if same or (math.isnan(abs(left)) and math.isnan(abs(right))):
+            return ""
+    return "" if actual == expected else f"{actual!r} instead of {expected!r}"

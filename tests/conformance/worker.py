@@ -1,0 +1,98 @@
+"""Runs conformance cases in a process of its own, so that a crash takes one case with it and no more.
+
+Reads one JSON job a line: {"entry", "dtype", "first", "limit"}. Writes one JSON line when a case starts, one when it
+ends, and {"done": true} after the last.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import warnings
+from typing import Any
+
+import ingot
+import torch
+from conformance.cases import Sample, Unit
+from conformance.compare import mismatch
+from torch.utils import _pytree as pytree
+
+
+def tensors_of(value: Any) -> list[Any]:
+    return [leaf for leaf in pytree.tree_leaves(value) if leaf is not None]
+
+
+def quietly(call: Any, *args: Any, **kwargs: Any) -> Any:
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args, **kwargs)
+
+
+def export(module: Sample) -> torch.export.ExportedProgram:
+    return quietly(torch.export.export, module, module.fresh_inputs(), strict=False)
+
+
+def convert(exported: torch.export.ExportedProgram) -> tuple[Any, str, str]:
+    """The program, the status it will have when its results are right, and why it is not native."""
+    try:
+        return ingot.convert(exported), "native", ""
+    except ingot.UnsupportedError as error:
+        return None, "refused", str(error)
+
+
+def outcome(unit: Unit, module: Sample) -> tuple[str, str]:
+    """Status and detail of one case."""
+    try:
+        torch.manual_seed(0)
+        expected = quietly(module, *module.fresh_inputs())
+    except Exception as error:
+        return "eager", f"{type(error).__name__}: {error}"
+    try:
+        exported = export(module)
+    except Exception as error:
+        return "export", f"{type(error).__name__}: {str(error)[:300]}"
+    try:
+        program, status, detail = convert(exported)
+        if program is None:
+            return status, detail
+        actual = program(*module.fresh_inputs())
+    except Exception as error:
+        return "wrong", f"{type(error).__name__}: {error}"
+    found = mismatch(unit.name, tensors_of(actual), tensors_of(expected))
+    return ("wrong", found) if found else (status, detail)
+
+
+def run_job(job: dict[str, Any], say: Any) -> None:
+    unit = Unit(job["entry"], job["dtype"])
+    last = job["first"] + job["limit"] if job.get("limit") else None
+    try:
+        for number, sample in enumerate(itertools.islice(unit.samples(), last)):
+            if number < job["first"]:
+                continue
+            say({"start": number})
+            status, detail = outcome(unit, unit.module(sample))
+            say({"end": number, "status": status, "detail": detail})
+    except Exception as error:
+        say({"start": -1})
+        say({"end": -1, "status": "eager", "detail": f"no samples: {type(error).__name__}: {error}"})
+    say({"done": True})
+
+
+def main() -> None:
+    # What libraries print must not get between the messages.
+    messages = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    torch.set_num_threads(1)
+    ingot.set_num_threads(1)
+
+    def say(message: dict[str, Any]) -> None:
+        print(json.dumps(message), file=messages, flush=True)
+
+    for line in sys.stdin:
+        run_job(json.loads(line), say)
+
+
+if __name__ == "__main__":
+    main()
