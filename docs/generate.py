@@ -145,7 +145,7 @@ def command_line() -> str | None:
 
 
 DOCUMENTS: dict[str, Callable[[], str | None]] = {
-    "dialect.md": lambda: tablegen("src/dialect/Ops.td", "-gen-dialect-doc", "-dialect=ingot"),
+    "dialect.md": lambda: tablegen("src/dialect/AllOps.td", "-gen-dialect-doc", "-dialect=ingot"),
     "passes.md": passes,
     "aten_ops.md": lambda: table("src/lower/aten_ops.inc", "ATen overloads"),
     "kernels.md": lambda: families("src/runtime/kernels/kernels.inc", "Runtime kernels"),

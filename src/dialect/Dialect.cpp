@@ -1,5 +1,14 @@
 #include "dialect/Dialect.h"
+#include "dialect/ControlOps.h"
+#include "dialect/LinalgOps.h"
 #include "dialect/Ops.h"
+#include "dialect/OrderOps.h"
+#include "dialect/RandomOps.h"
+#include "dialect/ScatterOps.h"
+#include "dialect/SequenceOps.h"
+#include "dialect/SpecialOps.h"
+#include "dialect/SpectralOps.h"
+#include "dialect/WindowOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -31,6 +40,42 @@ void IngotDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/Ops.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/SpecialOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/ScatterOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/OrderOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/WindowOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/SequenceOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/LinalgOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/SpectralOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/RandomOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/ControlOps.cpp.inc"
       >();
 }
 

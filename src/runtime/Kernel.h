@@ -78,6 +78,13 @@ public:
   virtual Status run(const KernelArgs &args) const = 0;
 };
 
+/// A result whose sizes nobody knew before its content: contiguous memory of its own, or a number.
+struct EvaluatedResult {
+  TensorDesc desc;
+  std::shared_ptr<std::byte> data;
+  std::optional<ScalarValue> scalar;
+};
+
 struct KernelDef {
   const char *name;
   /// Result shapes and layouts from the operands. Never trusts attributes or shapes of a file.
@@ -89,6 +96,9 @@ struct KernelDef {
   /// Bit i: the kernel may write its first result over operand i, if both have the same dtype, sizes and
   /// strides. The executor does so where nobody reads that operand afterwards.
   uint32_t inPlaceOperands = 0;
+  /// Set instead of infer and bind where the results' sizes depend on the operands' content (nonzero, item, unique).
+  /// Here every tensor operand has its `data`.
+  Result<std::vector<EvaluatedResult>> (*evaluate)(const StepContext &) = nullptr;
 };
 
 /// nullptr when there is no such kernel.

@@ -1,0 +1,7 @@
+// Sorting, searching, counting and running reductions.
+#pragma once
+
+#include "dialect/Ops.h"
+
+#define GET_OP_CLASSES
+#include "dialect/OrderOps.h.inc"
