@@ -47,5 +47,6 @@ def test_cases_are_distinct(family: str) -> None:
 
 def test_every_row_has_a_case() -> None:
     found = harness.operators(exported(family, start) for family, start in chunks())
-    missing = harness.table_rows() - found - UNREACHABLE
+    rows = {row for row in harness.table_rows() if not row.startswith("higher_order::")}  # tests/control has these
+    missing = rows - found - UNREACHABLE
     assert not missing, f"rows of aten_ops.inc without a case: {sorted(missing)}"
