@@ -113,9 +113,7 @@ class _Signature:
 class Program:
     """A converted model. Call it as the model was called; threads may do so at once."""
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, fallback: bool = False, _returns_torch: bool = False
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, fallback: bool = False, _returns_torch: bool = False) -> None:
         self._path = os.fspath(path)
         self._core = _core.Program(self._path, json.dumps({"fallback": fallback}))
         self._fallback = _fallback_ops(self._path)
