@@ -75,12 +75,18 @@ INGOT_API void ingot_set_num_threads(int32_t count);
 INGOT_API int32_t ingot_get_num_threads(void);
 
 /* Converts `pt2_path` and saves the asset at `asset_path`. Refuses to replace an existing one unless
- * `overwrite` is non-zero. `options_json` may be NULL; keys: specialise, stop_after, dump_ir, disable_passes, time_passes. */
+ * `overwrite` is non-zero. `options_json` may be NULL; keys: specialise, stop_after, dump_ir, disable_passes, time_passes,
+ * fallback, schemas. */
 INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t overwrite,
                                      const char *options_json);
 
 /* Loads an asset, specialising it for this CPU first if that has not happened yet. */
 INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program **program);
+
+/* The same with options, which may be NULL; keys: fallback (true lets an asset that was converted with fallback run
+ * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused). */
+INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
+                                               ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);
 
 /* Entry points, inputs, outputs and states as JSON text; valid as long as the program. */

@@ -103,9 +103,10 @@ private:
 /// A loaded asset. May be called from several threads at once.
 class Program {
 public:
-  explicit Program(const std::string &assetPath) {
+  /// Options as for ingot_program_load_with: R"({"fallback": true})".
+  explicit Program(const std::string &assetPath, const char *optionsJson = nullptr) {
     ingot_program *loaded = nullptr;
-    detail::check(ingot_program_load(assetPath.c_str(), &loaded));
+    detail::check(ingot_program_load_with(assetPath.c_str(), optionsJson, &loaded));
     handle.reset(loaded);
   }
 

@@ -23,10 +23,10 @@ using OutputArray = nb::ndarray<>;
 
 class Program {
 public:
-  explicit Program(const std::string &path) {
+  Program(const std::string &path, const std::string &optionsJson) {
     nb::gil_scoped_release release;
     ingot_program *loaded = nullptr;
-    check(ingot_program_load(path.c_str(), &loaded));
+    check(ingot_program_load_with(path.c_str(), optionsJson.c_str(), &loaded));
     handle.reset(loaded, &ingot_program_free);
   }
 
@@ -118,7 +118,7 @@ std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
 
 void bind::initProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A loaded asset.")
-      .def(nb::init<const std::string &>(), "path"_a)
+      .def(nb::init<const std::string &, const std::string &>(), "path"_a, "options_json"_a = "")
       .def("describe", &Program::describe, "Entry points as JSON text.")
       .def("run", &Program::run, "entry"_a, "inputs"_a, "dtypes"_a, "for_numpy"_a);
 }

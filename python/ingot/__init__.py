@@ -18,7 +18,7 @@ from ingot.errors import (
     UnsupportedError,
     UsageError,
 )
-from ingot.program import EntryPoint, Port, Program, convert, load
+from ingot.program import EntryPoint, FallbackOp, Port, Program, convert, load
 
 __version__: str = _version()
 
@@ -26,6 +26,7 @@ __all__ = [
     "AssetIOError",
     "CorruptFileError",
     "EntryPoint",
+    "FallbackOp",
     "IngotError",
     "InternalError",
     "Port",

@@ -20,7 +20,7 @@ class WeightRef:
 class Program:
     """A loaded asset."""
 
-    def __init__(self, path: str) -> None: ...
+    def __init__(self, path: str, options_json: str = "") -> None: ...
     def describe(self) -> str:
         """Entry points as JSON text."""
     def run(

@@ -39,6 +39,18 @@ def serialize(program: ExportedProgram) -> SerializedProgram:
     return SerializedProgram(artifact.exported_program, weights, keep_alive)
 
 
+def custom_schemas(program: ExportedProgram) -> list[str]:
+    """The schemas of operators that are not PyTorch's own: what they take, give and write to."""
+    import torch
+
+    schemas: dict[str, None] = {}
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in ("aten", "prims"):
+                schemas[str(node.target._schema)] = None
+    return list(schemas)
+
+
 def _tensors(program: ExportedProgram) -> Iterator[tuple[str, torch.Tensor, bool]]:
     import torch
 

@@ -41,6 +41,18 @@ class Port:
 
 
 @dataclass(frozen=True)
+class FallbackOp:
+    """An operator of a program that PyTorch runs, because it has no native form."""
+
+    name: str
+    count: int
+    """How many nodes it has."""
+    reason: str
+    sources: tuple[str, ...]
+    """The first lines of Python it comes from, as "model.py:12"."""
+
+
+@dataclass(frozen=True)
 class EntryPoint:
     """What can be called, and with what."""
 
@@ -101,9 +113,10 @@ class _Signature:
 class Program:
     """A converted model. Call it as the model was called; threads may do so at once."""
 
-    def __init__(self, path: str | os.PathLike[str], *, _returns_torch: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, fallback: bool = False, _returns_torch: bool = False) -> None:
         self._path = os.fspath(path)
-        self._core = _core.Program(self._path)
+        self._core = _core.Program(self._path, json.dumps({"fallback": fallback}))
+        self._fallback = _fallback_ops(self._path)
         described = json.loads(self._core.describe())
         entries = described["entry_points"] if isinstance(described, dict) else described
         self._signatures = {entry["name"]: _Signature(entry) for entry in entries}
@@ -112,6 +125,11 @@ class Program:
     @property
     def entry_points(self) -> tuple[EntryPoint, ...]:
         return tuple(signature.entry for signature in self._signatures.values())
+
+    @property
+    def fallback_ops(self) -> tuple[FallbackOp, ...]:
+        """The operators that PyTorch runs; empty for a native program."""
+        return self._fallback
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.run(*args, **kwargs)
@@ -153,9 +171,12 @@ class Program:
         return f"<ingot.Program {entries}>"
 
 
-def load(path: str | os.PathLike[str]) -> Program:
-    """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it."""
-    return Program(path)
+def load(path: str | os.PathLike[str], *, fallback: bool = False) -> Program:
+    """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
+
+    `fallback` lets an asset that was converted with fallback run operators with PyTorch; else it is refused.
+    """
+    return Program(path, fallback=fallback)
 
 
 def convert(
@@ -166,18 +187,22 @@ def convert(
     dynamic_shapes: Any = None,
     strict: bool = False,
     disable_passes: Sequence[str] = (),
+    fallback: bool = False,
 ) -> Program:
-    """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file."""
-    options = json.dumps({"disable_passes": list(disable_passes)})
+    """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
+
+    With `fallback`, operators without a native form stay and run with PyTorch; `fallback_ops` of the program lists them.
+    """
+    options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
     folder = tempfile.mkdtemp(prefix="ingot-")
     path = str(Path(folder) / _ASSET_NAME)
     try:
         if isinstance(model, str | os.PathLike):
-            _core.convert_file(os.fspath(model), path, False, options)
+            _core.convert_file(os.fspath(model), path, False, json.dumps(options))
         else:
             exported = _export(model, args, kwargs, dynamic_shapes, strict)
             _convert_exported(exported, path, options)
-        program = Program(path, _returns_torch=True)
+        program = Program(path, fallback=fallback, _returns_torch=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -201,11 +226,20 @@ def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sha
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)
 
 
-def _convert_exported(exported: Any, path: str, options: str) -> None:
-    from ingot._serialize import serialize
+def _convert_exported(exported: Any, path: str, options: dict[str, Any]) -> None:
+    from ingot._serialize import custom_schemas, serialize
 
     serialized = serialize(exported)
-    _core.convert_memory(serialized.json, serialized.weights, path, False, options)
+    options = options | {"schemas": custom_schemas(exported)}
+    _core.convert_memory(serialized.json, serialized.weights, path, False, json.dumps(options))
+
+
+def _fallback_ops(path: str) -> tuple[FallbackOp, ...]:
+    manifest = json.loads((Path(path) / "manifest.json").read_text())
+    return tuple(
+        FallbackOp(op["name"], op["count"], op["reason"], tuple(op["sources"]))
+        for op in manifest.get("fallback", {}).get("ops", ())
+    )
 
 
 def _port(described: dict[str, Any]) -> Port:

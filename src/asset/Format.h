@@ -21,6 +21,7 @@
 // Versions (the log that tests/compat keeps honest). A reader takes every asset of its major version;
 // members it does not know are ignored, and what it must not ignore is named in `requirements`.
 //   1.0  first
+//   1.1  "fallback", with the requirement "libtorch"
 #pragma once
 
 #include "base/DType.h"
@@ -38,7 +39,7 @@ namespace ingot::asset {
 
 inline constexpr std::string_view kFormatName = "ingot-asset";
 inline constexpr int64_t kFormatMajor = 1;
-inline constexpr int64_t kFormatMinor = 0;
+inline constexpr int64_t kFormatMinor = 1;
 
 inline constexpr std::string_view kManifestFile = "manifest.json";
 inline constexpr std::string_view kProgramFile = "program.mlirbc";
@@ -104,6 +105,16 @@ struct EntryPoint {
   bool operator==(const EntryPoint &) const = default;
 };
 
+/// An operator that runs with PyTorch, because it has no native form.
+struct FallbackOp {
+  std::string name;                      ///< "aten::nonzero"
+  int64_t count = 0;                     ///< nodes
+  std::string reason;                    ///< why it has none
+  std::vector<std::string> sources = {}; ///< the first lines of the user's Python it comes from, "model.py:12"
+
+  bool operator==(const FallbackOp &) const = default;
+};
+
 struct FileInfo {
   uint64_t size = 0;
   Hash128 checksum;
@@ -123,6 +134,7 @@ struct Manifest {
   NameMap<int64_t> opCounts;             ///< "ops": how often each operator occurs in the program
   NameMap<FileInfo> files;               ///< "files": name -> {"size", "xxh3_128"}; filled by the writer
   std::vector<std::string> requirements; ///< "requirements": features a reader must know
+  std::vector<FallbackOp> fallback;      ///< "fallback": {"ops"}; absent when there are none
 
   bool operator==(const Manifest &) const = default;
 };
@@ -136,6 +148,9 @@ struct CheckedManifest {
   Hash128 checksum;
 };
 Result<CheckedManifest> parseManifest(std::string_view text);
+
+/// The operators that run with PyTorch, as in the manifest.
+std::string fallbackText(const std::vector<FallbackOp> &ops);
 
 /// One entry point as in the manifest, which is also what the doors show.
 std::string entryPointsText(const std::vector<EntryPoint> &entryPoints);

@@ -72,19 +72,26 @@ json entryPointJson(const EntryPoint &entry) {
           {"out_spec", entry.outSpec}};
 }
 
+json fallbackJson(const FallbackOp &op) {
+  return {{"name", op.name}, {"count", op.count}, {"reason", op.reason}, {"sources", op.sources}};
+}
+
 json manifestJson(const Manifest &manifest) {
   json files = json::object();
   for (const auto &[name, file] : manifest.files)
     files[name] = {{"size", file.size}, {"xxh3_128", file.checksum.hex()}};
-  return {{"format", kFormatName},
-          {"version", {manifest.version.major, manifest.version.minor}},
-          {"ingot", manifest.ingotVersion},
-          {"torch", manifest.torchVersion},
-          {"entry_points", listJson(manifest.entryPoints, entryPointJson)},
-          {"weights", manifest.weights},
-          {"ops", manifest.opCounts},
-          {"files", std::move(files)},
-          {"requirements", manifest.requirements}};
+  json value = {{"format", kFormatName},
+                {"version", {manifest.version.major, manifest.version.minor}},
+                {"ingot", manifest.ingotVersion},
+                {"torch", manifest.torchVersion},
+                {"entry_points", listJson(manifest.entryPoints, entryPointJson)},
+                {"weights", manifest.weights},
+                {"ops", manifest.opCounts},
+                {"files", std::move(files)},
+                {"requirements", manifest.requirements}};
+  if (!manifest.fallback.empty())
+    value["fallback"] = {{"ops", listJson(manifest.fallback, fallbackJson)}};
+  return value;
 }
 
 } // namespace
@@ -94,6 +101,8 @@ std::string asset::manifestText(const Manifest &manifest) {
   value["checksum"] = hashText(dump(value, -1)).hex();
   return dump(value, 1) + "\n";
 }
+
+std::string asset::fallbackText(const std::vector<FallbackOp> &ops) { return dump(listJson(ops, fallbackJson), -1); }
 
 std::string asset::entryPointsText(const std::vector<EntryPoint> &entryPoints) {
   return dump(listJson(entryPoints, entryPointJson), -1);
@@ -276,11 +285,30 @@ Status checkNames(const Manifest &manifest) {
   return {};
 }
 
+Result<FallbackOp> readFallbackOp(JsonRef value) {
+  FallbackOp op;
+  INGOT_TRY(op.name, stringMember(value, "name"));
+  INGOT_TRY(JsonRef count, value.member("count"));
+  INGOT_TRY(op.count, count.integer());
+  INGOT_TRY(op.reason, stringMember(value, "reason"));
+  INGOT_TRY(op.sources, readList(value, "sources", [](JsonRef source) { return source.string(); }));
+  return op;
+}
+
+Status readFallback(JsonRef root, Manifest &manifest) {
+  INGOT_TRY(std::optional<JsonRef> fallback, root.optionalMember("fallback"));
+  if (!fallback)
+    return {};
+  INGOT_TRY(manifest.fallback, readList(*fallback, "ops", readFallbackOp));
+  return {};
+}
+
 Status readBody(JsonRef root, Manifest &manifest) {
   INGOT_TRY(manifest.ingotVersion, stringMember(root, "ingot"));
   INGOT_TRY(manifest.torchVersion, stringMember(root, "torch"));
   INGOT_TRY(manifest.entryPoints, readList(root, "entry_points", readEntryPoint));
   INGOT_TRY(manifest.requirements, readList(root, "requirements", [](JsonRef value) { return value.string(); }));
+  INGOT_CHECK(readFallback(root, manifest));
   INGOT_TRY(JsonRef weights, root.member("weights"));
   INGOT_CHECK(weights.forEachMember([&](const std::string &name, JsonRef key) -> Status {
     INGOT_TRY(manifest.weights[name], key.string());

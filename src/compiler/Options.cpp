@@ -17,11 +17,33 @@ static Error wrongType(const std::string &key, const char *expected) {
   return usageError("option `" + key + "` must be " + expected);
 }
 
+static Result<std::vector<std::string>> readStrings(const std::string &key, const nlohmann::json &value,
+                                                    const char *expected) {
+  std::vector<std::string> strings;
+  if (!value.is_array())
+    return wrongType(key, expected);
+  for (const nlohmann::json &item : value) {
+    if (!item.is_string())
+      return wrongType(key, expected);
+    strings.push_back(item.get<std::string>());
+  }
+  return strings;
+}
+
+/// The option's place; null if it is no flag.
+static bool *findFlag(CompilerOptions &options, const std::string &key) {
+  if (key == "specialise")
+    return &options.specialise;
+  if (key == "time_passes")
+    return &options.pipeline.timePasses;
+  return key == "fallback" ? &options.pipeline.fallback : nullptr;
+}
+
 static Status setOption(CompilerOptions &options, const std::string &key, const nlohmann::json &value) {
-  if (key == "specialise" || key == "time_passes") {
+  if (bool *flag = findFlag(options, key)) {
     if (!value.is_boolean())
       return wrongType(key, "true or false");
-    (key == "specialise" ? options.specialise : options.pipeline.timePasses) = value.get<bool>();
+    *flag = value.get<bool>();
     return {};
   }
   if (key == "stop_after" || key == "dump_ir") {
@@ -35,13 +57,12 @@ static Status setOption(CompilerOptions &options, const std::string &key, const 
     return {};
   }
   if (key == "disable_passes") {
-    if (!value.is_array())
-      return wrongType(key, "a list of pass names");
-    for (const nlohmann::json &name : value) {
-      if (!name.is_string())
-        return wrongType(key, "a list of pass names");
-      options.pipeline.disabledPasses.insert(name.get<std::string>());
-    }
+    INGOT_TRY(std::vector<std::string> names, readStrings(key, value, "a list of pass names"));
+    options.pipeline.disabledPasses.insert(names.begin(), names.end());
+    return {};
+  }
+  if (key == "schemas") {
+    INGOT_TRY(options.pipeline.schemas, readStrings(key, value, "a list of operator schemas"));
     return {};
   }
   return usageError("there is no option `" + key + "`");

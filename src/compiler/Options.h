@@ -11,7 +11,8 @@ struct CompilerOptions {
   bool specialise = false; ///< also make the cache entry for this CPU
 };
 
-/// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool).
+/// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool),
+/// "fallback" (bool), "schemas" (of custom operators).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
 

@@ -27,7 +27,14 @@ inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbo
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
 inline constexpr const char *kReturns = "ingot.returns"; ///< array: a result's number, a list of them, or unit for None
 
+// On carrier ops that only PyTorch can run. Absent when it is not known what the op writes.
+inline constexpr const char *kWrites =
+    "ingot.writes"; ///< strings: arguments whose new content follows the returns as further results
+
 // On carrier ops that see the memory of their first operand (as_strided).
 inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64 array: strides, then the offset
+
+// On modules.
+inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch
 
 } // namespace ingot::attr

@@ -1,4 +1,6 @@
 #include "lower/Passes.h"
+
+#include "dialect/Conventions.h"
 #include "lower/Registry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -73,7 +75,7 @@ struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
 
 void lowerCarrier(AtenOp op) {
   const Row *row = findRow(op.getTarget());
-  if (!row)
+  if (!row || op->hasAttr(attr::kWrites))
     return;
   Recorder recorder;
   OpBuilder builder(op, &recorder);

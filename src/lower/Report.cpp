@@ -1,11 +1,11 @@
 #include "lower/Report.h"
 
-#include "dialect/Ops.h"
 #include "import/Location.h"
 #include "lower/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
@@ -29,12 +29,26 @@ std::string adviceFor(StringRef op, bool isRefused, bool isBug) {
   StringRef scope = op.split("::").first;
   if (scope == "higher_order")
     return "call ep.run_decompositions() before saving, or export the model without this construct";
+  std::string fallback = ", or convert with fallback (ingot convert --fallback, fallback=True) to run it with PyTorch";
   if (scope != "aten" && scope != "prims")
-    return "it is a custom operator: register a decomposition and call ep.run_decompositions() "
-           "before saving";
+    return "it is a custom operator: register a decomposition and call ep.run_decompositions() before saving" +
+           fallback;
   if (isRefused)
-    return "change the model as the reason says";
-  return "call ep.run_decompositions() before saving; if it is still listed then, leave it out of the model";
+    return "change the model as the reason says" + fallback;
+  return "call ep.run_decompositions() before saving" + fallback;
+}
+
+/// The first argument of a kind that cannot be written down for PyTorch.
+std::string foreignArgument(AtenOp op) {
+  std::string found;
+  for (NamedAttribute argument : op.getArgs())
+    argument.getValue().walk([&](Attribute value) {
+      auto tagged = dyn_cast<TaggedAttr>(value);
+      bool isForeign = tagged && (tagged.getKind() == "custom_obj" || tagged.getKind() == "operator");
+      if (isForeign || isa<RegionRefAttr, DictionaryAttr>(value))
+        found = argument.getName().str();
+    });
+  return found;
 }
 
 void addSource(LeftOver &leftOver, const SourceInfo &source) {
@@ -47,11 +61,29 @@ void addSource(LeftOver &leftOver, const SourceInfo &source) {
 
 } // namespace
 
-std::vector<LeftOver> collectLeftOvers(ModuleOp module) {
+std::string whyNoFallback(AtenOp op) {
+  StringRef scope = op.getTarget().split("::").first;
+  if (!op.getGraphs().empty() || scope == "higher_order")
+    return "PyTorch's dispatcher cannot run it, because it has sub-graphs";
+  static const llvm::StringSet<> python = {"_operator", "math", "torch", "python", "builtins"};
+  if (python.contains(scope) || scope.contains('.'))
+    return "it is a function of Python, which PyTorch's dispatcher does not have";
+  if (std::string name = foreignArgument(op); !name.empty())
+    return "its argument '" + name + "' is an object that no file can hold";
+  return "";
+}
+
+std::vector<LeftOver> collectLeftOvers(ModuleOp module, bool allowFallback) {
   std::vector<LeftOver> result;
   std::map<std::pair<std::string, std::string>, size_t> known;
   module.walk<WalkOrder::PreOrder>([&](AtenOp op) {
     std::string name = op.getTarget().str(), reason = reasonOf(op);
+    if (allowFallback) {
+      std::string why = whyNoFallback(op);
+      if (why.empty())
+        return;
+      reason += "; " + why;
+    }
     SourceInfo source = sourceInfo(op.getLoc());
     auto [it, isNew] = known.try_emplace({name, reason}, result.size());
     if (isNew) {

@@ -1,6 +1,8 @@
 // What lowering left over: every problem of a program at once.
 #pragma once
 
+#include "dialect/Ops.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -23,8 +25,11 @@ struct LeftOver {
   static constexpr size_t kMaxSources = 3;
 };
 
-/// Sub-graphs included; in the order of the program.
-std::vector<LeftOver> collectLeftOvers(mlir::ModuleOp module);
+/// Why PyTorch's dispatcher cannot run a carrier either; empty when it can.
+std::string whyNoFallback(AtenOp op);
+
+/// Sub-graphs included; in the order of the program. With `allowFallback` only those that PyTorch cannot run.
+std::vector<LeftOver> collectLeftOvers(mlir::ModuleOp module, bool allowFallback = false);
 
 /// For people; empty when nothing is left over.
 std::string formatLeftOvers(const std::vector<LeftOver> &leftOvers);

@@ -75,7 +75,8 @@ def VerifyLoweredPass : Pass<"verify-lowered", "::mlir::ModuleOp"> {
   let summary = "fails if an exported node is left; the message lists all of them";
   let description = [{
     Before: a module that may hold `ingot.aten`. After: the same module, without any, or a failure whose message names
-    every op that is left, how often it occurs, and the user's Python lines.
+    every op that is left, how often it occurs, and the user's Python lines. In a module with `ingot.fallback` those may
+    stay that PyTorch's dispatcher can run.
   }];
 }
 

@@ -2,6 +2,7 @@
 
 #include "dialect/Conventions.h"
 #include "dialect/Ops.h"
+#include "lower/Report.h"
 #include "passes/plan/EmitPlan.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -74,9 +75,18 @@ static Status addWeight(asset::Content &content, const pt2::Program &program, co
   return {};
 }
 
+/// The carriers that are left, all of which PyTorch runs.
+static void describeFallback(asset::Manifest &manifest, ModuleOp module) {
+  for (lower::LeftOver &left : lower::collectLeftOvers(module))
+    manifest.fallback.push_back({left.op, left.count, left.reason, left.sources});
+  if (!manifest.fallback.empty())
+    manifest.requirements.emplace_back(asset::kRequiresLibtorch);
+}
+
 Result<asset::Content> describeContent(ModuleOp module, const pt2::Program &program) {
   asset::Content content;
   content.manifest.torchVersion = program.torchVersion;
+  describeFallback(content.manifest, module);
   INGOT_TRY(Plan plan, emitPlan(module));
   for (const Function &function : plan.functions) {
     content.manifest.entryPoints.push_back(entryPoint(function));

@@ -1,12 +1,16 @@
 #include "pipeline/Pipeline.h"
 
+#include "base/Log.h"
 #include "codegen/Codegen.h"
+#include "dialect/Conventions.h"
 #include "dialect/Dialect.h"
+#include "dialect/Ops.h"
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
 #include "pipeline/Diagnostics.h"
 #include "pipeline/Manifest.h"
 #include "pipeline/PassRunner.h"
+#include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
 #include <mlir/Bytecode/BytecodeWriter.h>
@@ -36,13 +40,27 @@ static Result<std::string> writeBytecode(ModuleOp module) {
   return bytes;
 }
 
+/// What is left for PyTorch writes only where it says so: schemas of custom operators are known now, not on every machine.
+static void recordWrites(ModuleOp module) {
+  module.walk([](AtenOp op) {
+    if (!op->hasAttr(attr::kWrites) && pt2::findSchema(std::string_view(op.getTarget())))
+      op->setAttr(attr::kWrites, ArrayAttr::get(op.getContext(), {}));
+  });
+}
+
 Result<Converted> convertProgram(const pt2::Program &program, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepare(context);
   Converted converted;
 
+  // A schema that we cannot read is no schema; its operator then stays as it was exported.
+  for (const std::string &schema : options.schemas)
+    if (Status status = pt2::addSchema(schema); !status)
+      INGOT_LOG(Warn, "the schema `" + schema + "` is left out: " + status.error().str());
   INGOT_TRY(OwningOpRef<ModuleOp> module, importProgram(program, context));
+  if (options.fallback)
+    (*module)->setAttr(attr::kFallback, UnitAttr::get(&context));
   INGOT_CHECK(dumpModule(Phase::Import, *module, options));
   if (stopsAfter(options, Phase::Import))
     return converted;
@@ -52,6 +70,8 @@ Result<Converted> convertProgram(const pt2::Program &program, const PipelineOpti
       return converted;
   }
 
+  (*module)->removeAttr(attr::kFallback);
+  recordWrites(*module);
   INGOT_TRY(converted.bytecode, writeBytecode(*module));
   INGOT_TRY(converted.content, describeContent(*module, program));
   converted.content.program = std::as_bytes(std::span(converted.bytecode));

@@ -17,6 +17,10 @@ struct PipelineOptions {
   std::optional<Phase> stopAfter;
   /// Passes to leave out, by name. Passes that a later phase needs cannot be left out.
   std::set<std::string> disabledPasses;
+  /// Nodes without a native form stay in the program and run with PyTorch, through the libtorch plugin.
+  bool fallback = false;
+  /// Schemas of custom operators, as PyTorch prints them.
+  std::vector<std::string> schemas;
   /// Print the time of every pass on stderr.
   bool timePasses = false;
   /// Folder that receives the IR after every phase as NN-name.mlir; empty: none.

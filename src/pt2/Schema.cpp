@@ -49,6 +49,13 @@ struct Cache {
   std::mutex mutex;
   /// Null for names that the table lacks. Pointers stay valid while the map grows.
   std::unordered_map<std::string, std::unique_ptr<const OpSchema>> schemas;
+  /// Of custom operators that were defined anew; somebody may still hold them.
+  std::vector<std::unique_ptr<const OpSchema>> replaced;
+
+  static Cache &get() {
+    static Cache cache;
+    return cache;
+  }
 };
 
 std::unique_ptr<const OpSchema> loadSchema(std::string_view name) {
@@ -100,7 +107,7 @@ bool OpSchema::isMutable() const {
 }
 
 const OpSchema *pt2::findSchema(std::string_view qualifiedName) {
-  static Cache cache;
+  Cache &cache = Cache::get();
   constexpr std::string_view emptyOverload = ".default";
   if (qualifiedName.ends_with(emptyOverload))
     qualifiedName.remove_suffix(emptyOverload.size());
@@ -109,6 +116,20 @@ const OpSchema *pt2::findSchema(std::string_view qualifiedName) {
   if (isNew)
     found->second = loadSchema(qualifiedName);
   return found->second.get();
+}
+
+Status pt2::addSchema(std::string_view text) {
+  INGOT_TRY(OpSchema schema, parseSchema(text));
+  std::string name = schema.qualifiedName();
+  if (!findLine(schemaTable(), name).empty())
+    return {};
+  Cache &cache = Cache::get();
+  std::lock_guard lock(cache.mutex);
+  std::unique_ptr<const OpSchema> &place = cache.schemas[name];
+  if (place)
+    cache.replaced.push_back(std::move(place));
+  place = std::make_unique<const OpSchema>(std::move(schema));
+  return {};
 }
 
 std::optional<std::string> pt2::qualifiedNameOfTarget(std::string_view target) {

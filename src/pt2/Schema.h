@@ -109,6 +109,9 @@ const OpSchema *findSchema(std::string_view qualifiedName);
 /// "aten::relu"; nullopt for targets that are no dispatcher operators.
 std::optional<std::string> qualifiedNameOfTarget(std::string_view target);
 
+/// Makes a custom operator known to findSchema, in the whole process. An operator of the table stays as it is there.
+Status addSchema(std::string_view text);
+
 /// Parses one schema string; for operators that are not in the table.
 Result<OpSchema> parseSchema(std::string_view text);
 

@@ -1,6 +1,7 @@
 // The C interface (include/ingot/ingot.h): argument checks, handles and error texts around Program.
 #include "ingot/ingot.h"
 
+#include "base/Json.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/Program.h"
 #include "runtime/threads/Pool.h"
@@ -108,6 +109,24 @@ Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, c
   return {};
 }
 
+/// Null or empty text means the defaults; an unknown key is an error.
+Result<LoadOptions> parseLoadOptions(const char *json) {
+  LoadOptions options;
+  if (!json || !*json)
+    return options;
+  INGOT_TRY(nlohmann::json object, parseJson(json, 8));
+  if (!object.is_object())
+    return usageError("options must be a JSON object");
+  for (const auto &[key, value] : object.items()) {
+    if (key != "fallback")
+      return usageError("there is no option `" + key + "`");
+    if (!value.is_boolean())
+      return usageError("option `" + key + "` must be true or false");
+    options.fallback = value.get<bool>();
+  }
+  return options;
+}
+
 } // namespace
 
 const char *ingot_version(void) { return INGOT_VERSION; }
@@ -130,11 +149,16 @@ ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t
 }
 
 ingot_status ingot_program_load(const char *asset_path, ingot_program **program) {
+  return ingot_program_load_with(asset_path, nullptr, program);
+}
+
+ingot_status ingot_program_load_with(const char *asset_path, const char *options_json, ingot_program **program) {
   return guarded([&]() -> Status {
     if (!asset_path || !program)
       return usageError("an argument of ingot_program_load is NULL");
     *program = nullptr;
-    INGOT_TRY(std::shared_ptr<Program> loaded, Program::load(asset_path));
+    INGOT_TRY(LoadOptions options, parseLoadOptions(options_json));
+    INGOT_TRY(std::shared_ptr<Program> loaded, Program::load(asset_path, options));
     *program = new ingot_program{std::move(loaded)};
     return {};
   });

@@ -43,12 +43,17 @@ struct MemoryUse {
   size_t unsharedBytes = 0;
 };
 
+struct LoadOptions {
+  /// Programs that run some of their operators with PyTorch are refused unless this is set.
+  bool fallback = false;
+};
+
 class Program {
 public:
   /// Validates the plan, prepares constants and states.
   static Result<std::shared_ptr<Program>> create(ProgramSource source);
   /// Opens an asset; has it specialised for this CPU first if that has not happened yet.
-  static Result<std::shared_ptr<Program>> load(const std::string &assetPath);
+  static Result<std::shared_ptr<Program>> load(const std::string &assetPath, const LoadOptions &options = {});
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;

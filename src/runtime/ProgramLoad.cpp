@@ -5,6 +5,9 @@
 #include "runtime/CpuKey.h"
 #include "runtime/PlanJson.h"
 #include "runtime/Program.h"
+#include "runtime/kernels/fallback/Plugin.h"
+
+#include <algorithm>
 
 namespace ingot {
 namespace {
@@ -29,14 +32,52 @@ Result<asset::Specialisation> specialisationOf(const asset::Asset &source, const
   return *std::move(made);
 }
 
+std::string fallbackNames(const asset::Manifest &manifest) {
+  std::string names;
+  for (const asset::FallbackOp &op : manifest.fallback)
+    names += (names.empty() ? "" : ", ") + op.name;
+  return names;
+}
+
+bool needsFallback(const Plan &plan) {
+  for (const Function &function : plan.functions)
+    for (const std::vector<Step> *steps : {&function.prologue, &function.steps})
+      if (std::ranges::any_of(*steps, [](const Step &step) { return step.kernel == kFallbackKernel; }))
+        return true;
+  return false;
+}
+
+/// Before anything is compiled: whether the program may use PyTorch, and whether it can.
+Status checkFallback(const asset::Manifest &manifest, const LoadOptions &options) {
+  bool isNeeded = std::ranges::find(manifest.requirements, asset::kRequiresLibtorch) != manifest.requirements.end();
+  if (!isNeeded)
+    return {};
+  if (!options.fallback)
+    return unsupportedError("the asset was converted with fallback: it runs " + fallbackNames(manifest) +
+                            " with PyTorch, which is off by default")
+        .note("allow it: ingot.load(path, fallback=True), ingot run --fallback, or the option \"fallback\" of "
+              "ingot_program_load_with");
+  INGOT_TRY(const FallbackApi *api, fallbackApi());
+  for (const asset::FallbackOp &op : manifest.fallback) {
+    FallbackError error;
+    if (!api->find(op.name.c_str(), &error))
+      return fallbackFailure(*api, error);
+  }
+  return {};
+}
+
 } // namespace
 
-Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath) {
+Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
   INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath));
+  INGOT_CHECK(checkFallback(opened.manifest, options));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
   INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath));
   ProgramSource parts;
   INGOT_TRY(parts.plan, planFromJson(special.planText()));
+  // The manifest has told already; a plan that says otherwise was tampered with.
+  if (!options.fallback && needsFallback(parts.plan))
+    return corruptError("the plan runs operators with PyTorch, which the asset's manifest does not say");
   parts.kernelLibrary = special.kernels;
   parts.keepAlive = source;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {

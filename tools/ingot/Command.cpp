@@ -54,9 +54,9 @@ Status cli::checked(ingot_status status) {
   return error;
 }
 
-Result<ProgramHandle> cli::loadProgram(const std::string &asset) {
+Result<ProgramHandle> cli::loadProgram(const std::string &asset, bool fallback) {
   ingot_program *program = nullptr;
-  INGOT_CHECK(checked(ingot_program_load(asset.c_str(), &program)));
+  INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), fallback ? R"({"fallback": true})" : nullptr, &program)));
   return ProgramHandle(program);
 }
 

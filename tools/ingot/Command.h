@@ -43,7 +43,7 @@ struct ProgramDeleter {
   void operator()(ingot_program *program) const { ingot_program_free(program); }
 };
 using ProgramHandle = std::unique_ptr<ingot_program, ProgramDeleter>;
-Result<ProgramHandle> loadProgram(const std::string &asset);
+Result<ProgramHandle> loadProgram(const std::string &asset, bool fallback = false);
 
 /// Prints the error on stderr, and with --json also as an object on stdout.
 void reportError(const Error &error, bool asJson);

@@ -18,12 +18,13 @@ namespace {
 struct ConvertOptions {
   std::string input, output, stopAfter, dumpFolder;
   std::vector<std::string> disabledPasses;
-  bool overwrite = false, specialise = false, timePasses = false;
+  bool overwrite = false, specialise = false, timePasses = false, fallback = false;
 };
 
 constexpr const char *examples = R"(Examples:
   ingot convert resnet50.pt2 -o resnet50.ingot
   ingot convert resnet50.pt2 -o resnet50.ingot --overwrite --specialise
+  ingot convert exotic.pt2 -o exotic.ingot --fallback
   ingot convert resnet50.pt2 --stop-after lower --dump-ir ir/
 )";
 
@@ -36,7 +37,8 @@ bool needsSpecialising(const ConvertOptions &options) {
 nlohmann::json compilerOptions(const ConvertOptions &options) {
   nlohmann::json json = {{"specialise", needsSpecialising(options)},
                          {"disable_passes", options.disabledPasses},
-                         {"time_passes", options.timePasses}};
+                         {"time_passes", options.timePasses},
+                         {"fallback", options.fallback}};
   if (!options.stopAfter.empty())
     json["stop_after"] = options.stopAfter;
   if (!options.dumpFolder.empty())
@@ -51,6 +53,23 @@ uint64_t weightBytes(const asset::Asset &asset) {
   return bytes;
 }
 
+/// Which nodes PyTorch will run, and why.
+std::string fallbackReport(const asset::Manifest &manifest) {
+  if (manifest.fallback.empty())
+    return "";
+  int64_t nodes = 0;
+  std::string lines;
+  for (const asset::FallbackOp &op : manifest.fallback) {
+    nodes += op.count;
+    lines += "  " + op.name + ", " + std::to_string(op.count) + (op.count == 1 ? " node" : " nodes") + ": " + op.reason;
+    for (size_t i = 0; i < op.sources.size(); ++i)
+      lines += (i == 0 ? " (" : ", ") + op.sources[i] + (i + 1 == op.sources.size() ? ")" : "");
+    lines += "\n";
+  }
+  return paint("fallback", Colour::Bold, stdout) + " " + std::to_string(nodes) +
+         (nodes == 1 ? " node runs" : " nodes run") + " with PyTorch; run it with --fallback:\n" + lines;
+}
+
 /// Says what was written, read off the asset itself.
 Status reportSaved(const std::string &path, double seconds, bool asJson) {
   INGOT_TRY(asset::Asset asset, asset::readAsset(path, asset::Verify::Structure));
@@ -60,14 +79,16 @@ Status reportSaved(const std::string &path, double seconds, bool asJson) {
     printJson({{"asset", path},
                {"seconds", seconds},
                {"weights", {{"count", count}, {"bytes", bytes}}},
-               {"ops", asset.manifest.opCounts}});
+               {"ops", asset.manifest.opCounts},
+               {"fallback", nlohmann::json::parse(asset::fallbackText(asset.manifest.fallback))}});
     return {};
   }
   int64_t ops = 0;
   for (const auto &[name, number] : asset.manifest.opCounts)
     ops += number;
   std::cout << paint("saved", Colour::Green, stdout) << " " << path << ": " << ops << " ops, " << count << " weights ("
-            << bytesText(bytes) << ") in " << std::llround(seconds * 1000) << " ms\n";
+            << bytesText(bytes) << ") in " << std::llround(seconds * 1000) << " ms\n"
+            << fallbackReport(asset.manifest);
   return {};
 }
 
@@ -124,6 +145,8 @@ void cli::addConvert(CLI::App &app, Request &request) {
   command->add_flag("--overwrite", options->overwrite, "Replace the asset if it exists");
   command->add_flag("--specialise", options->specialise,
                     "Also compile it for this CPU, so that the first run is quick");
+  command->add_flag("--fallback", options->fallback,
+                    "Keep operators without a native form; PyTorch runs them (ingot run --fallback)");
   command->add_option("--stop-after", options->stopAfter,
                       "Stop after a phase: import, functionalise, lower, optimise, fuse, codegen, plan");
   command->add_option("--dump-ir", options->dumpFolder, "Write the program after every phase into this folder");

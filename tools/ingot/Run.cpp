@@ -20,6 +20,7 @@ struct RunOptions {
   std::string asset, outputs, entry;
   InputSources inputs;
   int threads = 0;
+  bool fallback = false;
 };
 
 constexpr const char *examples = R"(Examples:
@@ -133,7 +134,7 @@ Status run(const RunOptions &options, bool asJson) {
   INGOT_TRY(std::vector<Tensor> inputs, gatherInputs(entry, options.inputs));
   if (options.threads > 0)
     ingot_set_num_threads(options.threads);
-  INGOT_TRY(ProgramHandle program, loadProgram(options.asset));
+  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
   auto start = std::chrono::steady_clock::now();
   INGOT_TRY(ResultHandle result, execute(program.get(), entry.name, inputs));
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -165,6 +166,8 @@ void cli::addRun(CLI::App &app, Request &request) {
   command->add_option("--entry", options->entry, "Entry point, if there are several");
   command->add_option("--threads", options->threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--fallback", options->fallback,
+                    "Let the asset run operators without a native form with PyTorch (see convert --fallback)");
   command->footer(examples);
   setAction(*command, request, options, run);
 }

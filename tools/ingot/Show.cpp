@@ -55,6 +55,7 @@ json summaryJson(const Summary &summary) {
       files.push_back({{"name", name}, {"size", size}});
     value["files"] = std::move(files);
     value["requirements"] = summary.requirements;
+    value["fallback"] = json::parse(asset::fallbackText(summary.fallback));
     value["specialisations"] = summary.specialisations;
     value["memory"] = memoryJson(summary);
   }
@@ -135,6 +136,11 @@ void printSummary(const Summary &summary) {
     std::cout << paint("files", Colour::Bold, stdout) << "\n" << files.str();
   for (const std::string &key : summary.specialisations)
     std::cout << paint("compiled for", Colour::Bold, stdout) << "  " << key << "\n";
+  Table fallback;
+  for (const asset::FallbackOp &op : summary.fallback)
+    fallback.add({op.name, std::to_string(op.count), op.reason});
+  if (!fallback.isEmpty())
+    std::cout << paint("run with PyTorch (--fallback)", Colour::Bold, stdout) << "\n" << fallback.str();
   for (const std::string &requirement : summary.requirements)
     std::cout << paint("requires", Colour::Bold, stdout) << "  " << requirement << "\n";
 }

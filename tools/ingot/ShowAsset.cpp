@@ -77,6 +77,7 @@ Result<Summary> cli::summariseAsset(const std::string &path) {
     summary.weightBytes += tensor.data.size();
   summary.files = listFiles(path);
   summary.requirements = asset.manifest.requirements;
+  summary.fallback = asset.manifest.fallback;
   summary.specialisations = asset::listSpecialisations(asset);
   summary.memory = measureMemory(asset);
   return summary;

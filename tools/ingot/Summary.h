@@ -20,6 +20,7 @@ struct Summary {
   uint64_t weightCount = 0, weightBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> files;
   std::vector<std::string> requirements;
+  std::vector<asset::FallbackOp> fallback; ///< operators that run with PyTorch
   /// CPU keys the asset has been compiled for.
   std::vector<std::string> specialisations;
   /// What one call takes, for assets that are compiled for this CPU; symbols have the sizes in `sizes`.

@@ -22,6 +22,8 @@ public:
       aliases.addBase(argument);
     for (auto weight : block.getOps<WeightOp>())
       aliases.addBase(weight.getResult());
+    auto module = block.getParentOp()->getParentOfType<ModuleOp>();
+    allowsFallback = module && module->hasAttr(attr::kFallback);
   }
 
   LogicalResult run();
@@ -41,6 +43,7 @@ private:
   void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
   void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
   void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  void keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written, ArrayRef<Value> originals);
   AtenOp createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form);
   bool sharesMemory(AtenOp op, Value input);
   void fail() { result = failure(); }
@@ -51,6 +54,7 @@ private:
   SmallVector<Operation *> writers; ///< replaced by pure nodes
   llvm::DenseSet<Operation *> exported;
   LogicalResult result = success();
+  bool allowsFallback = false; ///< nodes that write may stay, for PyTorch to run
 };
 
 LogicalResult Functionaliser::run() {
@@ -71,12 +75,14 @@ LogicalResult Functionaliser::run() {
 
 void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
   visitBodies(op);
+  const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
   if (updatesStatistics(op)) {
+    if (allowsFallback && schema)
+      return keepWrite(op, *schema, {"running_mean", "running_var"}, originals);
     op.emitError("'") << op.getTarget() << "' in training mode changes its running statistics, which is not supported; "
                       << "call model.eval() before exporting";
     return fail();
   }
-  const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
   if (!schema)
     return;
   if (std::string view = viewOfMetadataWrite(op.getTarget()); !view.empty())
@@ -183,12 +189,25 @@ AtenOp Functionaliser::createPure(AtenOp op, const pt2::OpSchema &schema, const 
   return carrier.create(types);
 }
 
+static std::vector<std::string> writtenArguments(const pt2::OpSchema &schema) {
+  std::vector<std::string> names;
+  for (const pt2::SchemaArgument &argument : schema.arguments)
+    if (argument.alias && argument.alias->isWrite)
+      names.push_back(argument.name);
+  return names;
+}
+
+/// Content can be written, but a tensor's memory or size cannot be exchanged.
+static bool canKeepWrite(AtenOp op) { return op.getGraphs().empty() && !replacesMemory(op.getTarget()); }
+
 void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
   std::optional<PureForm> form = pureForm(op, schema);
   bool present = form && llvm::all_of(form->written, [&](const std::string &name) {
                    Value value = operandOf(op, name);
                    return value && isa<RankedTensorType>(value.getType());
                  });
+  if (!present && allowsFallback && canKeepWrite(op))
+    return keepWrite(op, schema, writtenArguments(schema), originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
                       << "use the form that returns a new tensor";
@@ -212,6 +231,69 @@ void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef
     op.emitError("'") << op.getTarget() << "' gives more than what it writes, which is not supported";
     fail();
   }
+  writers.push_back(op);
+}
+
+/// The operands that argument `name` is, which may be a list.
+static SmallVector<unsigned> operandNumbersOf(AtenOp op, StringRef name) {
+  SmallVector<unsigned> numbers;
+  if (Attribute argument = op.getArgs().get(name))
+    argument.walk([&](ValueRefAttr reference) { numbers.push_back(reference.getIndex()); });
+  return numbers;
+}
+
+/// The written argument that return number `index` is; null if it is none.
+static const pt2::SchemaArgument *writtenReturn(const pt2::OpSchema &schema, size_t index) {
+  if (index >= schema.returns.size() || !schema.returns[index].type.isTensor())
+    return nullptr;
+  for (const pt2::SchemaArgument &argument : schema.arguments)
+    if (argument.type.isTensor() && argument.alias && argument.alias->isWrite &&
+        shareASet(argument.alias, schema.returns[index].alias))
+      return &argument;
+  return nullptr;
+}
+
+/// PyTorch runs the node on copies; the new content of what it writes follows its own results.
+void Functionaliser::keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written,
+                               ArrayRef<Value> originals) {
+  SmallVector<Type> types;
+  SmallVector<Attribute> layout;
+  SmallVector<Value> kept;
+  auto keep = [&](Value value) {
+    kept.push_back(value);
+    types.push_back(value.getType());
+    return builder.getI64IntegerAttr(static_cast<int64_t>(kept.size()) - 1);
+  };
+  auto returns = op->getAttrOfType<ArrayAttr>(attr::kReturns);
+  for (auto [i, value] : llvm::enumerate(op.getResults())) {
+    const pt2::SchemaArgument *argument = returns ? nullptr : writtenReturn(schema, i);
+    std::optional<unsigned> number = argument ? operandNumberOf(op, argument->name) : std::nullopt;
+    if (number)
+      aliases.addAlias(value, originals[*number]);
+    layout.push_back(number ? Attribute(builder.getUnitAttr()) : Attribute(keep(value)));
+  }
+  SmallVector<unsigned> numbers;
+  SmallVector<Attribute> names;
+  for (const std::string &name : written) {
+    if (operandNumbersOf(op, name).empty())
+      continue;
+    llvm::append_range(numbers, operandNumbersOf(op, name));
+    names.push_back(builder.getStringAttr(name));
+  }
+  for (unsigned number : numbers)
+    types.push_back(op.getValues()[number].getType());
+  auto writer = builder.create<AtenOp>(op.getLoc(), types, op.getTarget(), op.getValues(), op.getArgs(), 0);
+  // A single list of results needs no layout, and lists are only described by the importer's own.
+  if (returns)
+    writer->setAttr(attr::kReturns, returns);
+  else if (kept.size() != op.getNumResults())
+    writer->setAttr(attr::kReturns, builder.getArrayAttr(layout));
+  writer->setAttr(attr::kWrites, builder.getArrayAttr(names));
+  for (auto [i, value] : llvm::enumerate(kept))
+    aliases.addAlias(value, writer.getResult(i));
+  for (auto [i, number] : llvm::enumerate(numbers))
+    if (failed(aliases.write(originals[number], writer.getResult(kept.size() + i), op)))
+      fail();
   writers.push_back(op);
 }
 

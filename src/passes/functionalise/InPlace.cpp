@@ -68,8 +68,7 @@ static bool takesArgumentsOf(const pt2::OpSchema &pure, const pt2::OpSchema &wri
   return !pure.isMutable();
 }
 
-/// Nodes that give a tensor other memory or another size: no value can stand for that.
-static bool replacesMemory(StringRef target) {
+bool replacesMemory(StringRef target) {
   StringRef name = TargetName(target).name;
   return name == "aten::set_" || name == "aten::resize_" || name == "aten::resize_as_" || name == "aten::set_data";
 }

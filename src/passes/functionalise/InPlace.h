@@ -19,6 +19,9 @@ struct PureForm {
 /// nullopt when there is none.
 std::optional<PureForm> pureForm(AtenOp op, const pt2::OpSchema &schema);
 
+/// Nodes that give a tensor other memory or another size: no value can stand for that.
+bool replacesMemory(llvm::StringRef target);
+
 /// `transpose_` and its like change what a tensor looks like, not what it holds: the view that they are.
 /// Empty for other nodes.
 std::string viewOfMetadataWrite(llvm::StringRef target);

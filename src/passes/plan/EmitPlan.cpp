@@ -6,6 +6,7 @@
 #include "dialect/Types.h"
 #include "import/Location.h"
 #include "passes/ConstantOnly.h"
+#include "passes/plan/CarrierStep.h"
 #include "passes/plan/PlanAttributes.h"
 
 #include <llvm/ADT/DenseSet.h>
@@ -112,8 +113,6 @@ bool FunctionEmitter::dependsOnConstantsOnly(Operation &op) {
 }
 
 Status FunctionEmitter::emitOp(Operation &op) {
-  if (isa<AtenOp>(op))
-    return unsupportedError("the program still holds exported nodes; lower it first");
   bool constant = dependsOnConstantsOnly(op);
   if (auto weight = dyn_cast<WeightOp>(op)) {
     INGOT_TRY(ValueId id, define(weight));
@@ -157,7 +156,7 @@ Result<Step> FunctionEmitter::makeStep(Operation &op) {
     for (int32_t i = 0; i < size; ++i)
       step.operands.push_back(ids.lookup(op.getOperand(next++)));
   }
-  INGOT_TRY(step.attributes, planAttributes(op));
+  INGOT_TRY(step.attributes, isa<AtenOp>(op) ? carrierAttributes(cast<AtenOp>(op)) : planAttributes(op));
   SourceInfo source = sourceInfo(op.getLoc());
   step.node = source.node;
   if (!source.file.empty())

@@ -9,7 +9,7 @@
 namespace ingot {
 
 /// Every function of the module becomes an entry point. Ops that depend on constants only go to the
-/// prologue. Fails on exported nodes that were not lowered and on attributes that a plan cannot hold.
+/// prologue. Exported nodes that were not lowered become steps `aten`. Fails on attributes that a plan cannot hold.
 Result<Plan> emitPlan(mlir::ModuleOp module);
 
 } // namespace ingot

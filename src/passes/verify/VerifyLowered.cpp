@@ -1,3 +1,4 @@
+#include "dialect/Conventions.h"
 #include "lower/Report.h"
 #include "passes/Passes.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 struct VerifyLoweredPass : impl::VerifyLoweredPassBase<VerifyLoweredPass> {
   void runOnOperation() override {
-    std::vector<lower::LeftOver> left = lower::collectLeftOvers(getOperation());
+    std::vector<lower::LeftOver> left =
+        lower::collectLeftOvers(getOperation(), getOperation()->hasAttr(attr::kFallback));
     if (left.empty())
       return;
     emitError(UnknownLoc::get(&getContext()), lower::formatLeftOvers(left));
