@@ -4,6 +4,7 @@
 #include "passes/Passes.h"
 #include "passes/functionalise/Passes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/outline/Passes.h"
 #include "pipeline/Diagnostics.h"
 
 #include <chrono>
@@ -48,6 +49,8 @@ const PassRow kPasses[] = {
     // A convolution takes its residual before the activation, so it is folded first.
     {Phase::Optimise, "fold-residual", false, [] { return createFoldResidualPass(); }, kBug},
     {Phase::Optimise, "fold-activation", false, [] { return createFoldActivationPass(); }, kBug},
+    // Before anything is fused: what is not in one function cannot be in one loop.
+    {Phase::Fuse, "outline", true, [] { return createOutlinePass(); }, kBug},
     {Phase::Fuse, "expand-norms", false, [] { return createExpandNormsPass(); }, kBug},
     {Phase::Fuse, "cse-fused", false, [] { return createCSEPass(); }, kBug},
     {Phase::Fuse, "form-clusters", false, [] { return createFormClustersPass(); }, kBug},
@@ -120,6 +123,7 @@ void registerIngotPasses() {
   registerIngotFoldPasses();
   registerFunctionalisePasses();
   registerFusePasses();
+  registerIngotOutlinePasses();
   lower::registerLowerPasses();
 }
 

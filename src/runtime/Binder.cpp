@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace ingot {
-namespace {
 
 bool fitsType(const Value &type, const TensorDesc &desc) {
   if (type.dtype != desc.dtype || type.shape.size() != desc.sizes.size())
@@ -27,6 +26,8 @@ bool fitsType(const Value &type, const ScalarValue &scalar) {
     return std::holds_alternative<bool>(scalar);
   }
 }
+
+namespace {
 
 /// Stands for the step of copies that no step of the plan asked for.
 const Step &outputCopyStep() {
@@ -187,6 +188,8 @@ Status Binder::inferStep(const Step &step) {
   DraftStep draft;
   draft.step = &step;
   draft.kernel = findKernel(step.kernel);
+  if (draft.kernel && !draft.kernel->infer)
+    return corruptError("a step of this kind cannot be planned ahead");
   if (!draft.kernel)
     return unsupportedError("this runtime has no kernel `" + step.kernel + "`");
   INGOT_CHECK(takeOperands(step, draft));

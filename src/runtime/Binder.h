@@ -5,6 +5,10 @@
 
 namespace ingot {
 
+/// Whether a tensor or number is what the plan says of the value.
+bool fitsType(const Value &type, const TensorDesc &desc);
+bool fitsType(const Value &type, const ScalarValue &scalar);
+
 /// A step whose shapes are known and whose kernel is not bound yet.
 struct DraftStep {
   const Step *step = nullptr;

@@ -53,7 +53,8 @@ asset::EntryPoint entryPoint(const Function &function) {
 std::string describePlan(const Plan &plan) {
   std::vector<asset::EntryPoint> entries;
   for (const Function &function : plan.functions)
-    entries.push_back(entryPoint(function));
+    if (!function.isInternal)
+      entries.push_back(entryPoint(function));
   return asset::entryPointsText(entries);
 }
 

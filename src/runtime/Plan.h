@@ -14,8 +14,8 @@
 
 namespace ingot {
 
-/// Version of the plan's JSON form. 1: first.
-inline constexpr int kPlanVersion = 1;
+/// Version of the plan's JSON form. 1: first. 2: internal functions.
+inline constexpr int kPlanVersion = 2;
 
 inline constexpr int64_t kDynamic = -1;
 
@@ -88,9 +88,11 @@ struct SymbolRange {
   int64_t max = INT64_MAX;
 };
 
-/// One entry point.
+/// An entry point, or a function that entry points call. A function is either a straight run of steps, planned at once,
+/// or a list of calls: steps `invoke` and steps whose kernel has KernelDef::evaluate, run one after another.
 struct Function {
   std::string name;
+  bool isInternal = false; ///< not for the user; only called by functions further down in the plan
   std::vector<Value> values;
   std::vector<Constant> constants;
   /// Steps that depend on constants only; they run once when the program is loaded.

@@ -117,6 +117,8 @@ json functionToJson(const Function &function) {
                  {"outputs", listToJson(function.outputs)},
                  {"states", listToJson(function.states)},
                  {"symbols", listToJson(function.symbols)}};
+  if (function.isInternal)
+    object["internal"] = true;
   putText(object, "in_spec", function.inSpec);
   putText(object, "out_spec", function.outSpec);
   return object;
@@ -290,6 +292,10 @@ Result<SymbolRange> readSymbol(JsonRef object) {
 Result<Function> readFunction(JsonRef object) {
   Function function;
   INGOT_TRY(function.name, readText(object, "name"));
+  INGOT_TRY(std::optional<JsonRef> internal, object.optionalMember("internal"));
+  if (internal) {
+    INGOT_TRY(function.isInternal, internal->boolean());
+  }
   INGOT_TRY(function.values, readList<Value>(object, "values", readValue));
   INGOT_TRY(function.constants, readList<Constant>(object, "constants", readConstant));
   INGOT_TRY(function.prologue, readList<Step>(object, "prologue", readStep));
@@ -323,8 +329,8 @@ Result<Plan> planFromJson(std::string_view text) {
     return corruptError("this is no plan of Ingot");
   INGOT_TRY(JsonRef versionMember, root.member("version"));
   INGOT_TRY(int64_t version, versionMember.integer());
-  if (version != kPlanVersion)
-    return unsupportedError("the plan has version " + std::to_string(version) + ", this runtime reads version " +
+  if (version < 1 || version > kPlanVersion)
+    return unsupportedError("the plan has version " + std::to_string(version) + ", this runtime reads 1 to " +
                             std::to_string(kPlanVersion) + "; delete the asset's cache folder to have it made anew");
   Plan plan;
   INGOT_TRY(plan.functions, readList<Function>(root, "functions", readFunction));

@@ -3,6 +3,7 @@
 #include "runtime/Kernel.h"
 #include "runtime/PlanJson.h"
 
+#include <algorithm>
 #include <set>
 
 namespace ingot {
@@ -14,7 +15,9 @@ constexpr size_t kMaxRank = 64;
 /// Walks a function in execution order and keeps track of what is defined.
 class FunctionValidator {
 public:
-  explicit FunctionValidator(const Function &function) : function(function), defined(function.values.size()) {}
+  /// `callable` are the internal functions that came before: calls go backwards, so that none can go round.
+  FunctionValidator(const Function &function, const std::set<std::string_view> &callable)
+      : function(function), callable(callable), defined(function.values.size()) {}
 
   Status run() {
     for (size_t i = 0; i < function.values.size(); ++i)
@@ -97,10 +100,21 @@ private:
     return {};
   }
 
+  Status checkCalls(const Attribute &functions) const {
+    const auto *names = std::get_if<std::vector<std::string>>(&functions);
+    for (size_t i = 0; names && i < names->size(); ++i)
+      if (!callable.contains((*names)[i]))
+        return corrupt("function `" + (*names)[i] + "` is called before it is there");
+    return {};
+  }
+
   Status checkStep(const Step &step) {
     if (!findKernel(step.kernel))
       return unsupportedError("this runtime has no kernel `" + step.kernel +
                               "`; the plan was made by another version of Ingot");
+    auto functions = step.attributes.find("functions");
+    if (functions != step.attributes.end())
+      INGOT_CHECK(checkCalls(functions->second));
     for (ValueId id : step.operands)
       if (id != kNoValue)
         INGOT_CHECK(use(id));
@@ -168,8 +182,14 @@ private:
   }
 
   const Function &function;
+  const std::set<std::string_view> &callable;
   std::vector<bool> defined;
 };
+
+bool hasLiterals(const Function &function) {
+  auto isLiteral = [](const auto &port) { return port.value == kNoValue; };
+  return std::ranges::any_of(function.inputs, isLiteral) || std::ranges::any_of(function.outputs, isLiteral);
+}
 
 } // namespace
 
@@ -177,11 +197,15 @@ Status validatePlan(const Plan &plan) {
   // The library is loaded as code from beside the plan: a path in its name could point anywhere.
   if (plan.kernelLibrary.find('/') != std::string::npos)
     return corruptError("the plan is damaged: `" + plan.kernelLibrary + "` is no file name");
-  std::set<std::string_view> names;
+  std::set<std::string_view> names, callable;
   for (const Function &function : plan.functions) {
     if (!names.insert(function.name).second)
       return corruptError("the plan is damaged: two functions are called `" + function.name + "`");
-    INGOT_CHECK(FunctionValidator(function).run());
+    INGOT_CHECK(FunctionValidator(function, callable).run());
+    if (function.isInternal && (!function.states.empty() || hasLiterals(function)))
+      return corruptError("the plan is damaged: internal function `" + function.name + "` has states or literals");
+    if (function.isInternal)
+      callable.insert(function.name);
   }
   return {};
 }

@@ -1,11 +1,7 @@
-#include "runtime/Program.h"
+#include "runtime/ProgramImpl.h"
 
-#include "runtime/BindingCache.h"
 #include "runtime/Description.h"
-#include "runtime/KernelLibrary.h"
-#include "runtime/MemoryPool.h"
 #include "runtime/PlanJson.h"
-#include "runtime/States.h"
 #include "runtime/TensorDesc.h"
 #include "runtime/kernels/view/StridedCopy.h"
 #include "runtime/threads/Pool.h"
@@ -14,10 +10,6 @@
 #include <cstring>
 
 namespace ingot {
-namespace {
-
-/// Sizes that a program is called with in turn. A binding holds no intermediate values, only kernels.
-constexpr size_t kMaxBindings = 32;
 
 ScalarValue readScalar(DType dtype, const void *data) {
   if (dtype == DType::Float64) {
@@ -36,17 +28,7 @@ void writeScalar(const ScalarValue &scalar, void *data) {
   std::visit([&](auto number) { std::memcpy(data, &number, sizeof(number)); }, scalar);
 }
 
-/// One entry point with what was prepared for it.
-struct Entry {
-  explicit Entry(const Function &function) : environment{function, {}, {}, {}}, cache(kMaxBindings) {}
-
-  const Function &function() const { return environment.function; }
-
-  BindEnvironment environment;
-  std::vector<std::shared_ptr<std::byte>> prepared; ///< results of the prologue
-  std::vector<size_t> states;                       ///< numbers in Program::Impl::states
-  BindingCache cache;
-};
+namespace {
 
 /// A vector per thread that calls take and give back: no allocation in the steady state, and a call from
 /// inside a call finds one of its own.
@@ -56,31 +38,6 @@ std::vector<std::byte *> &spareAddresses() {
 }
 
 } // namespace
-
-struct Program::Impl {
-  ProgramSource source;
-  KernelLibrary library;
-  States states;
-  MemoryPool memory;
-  std::vector<std::unique_ptr<Entry>> entries;
-  std::string description;
-
-  std::mutex copiesMutex;
-  std::map<std::pair<const void *, BindingKey>, std::shared_ptr<std::byte>> constantCopies;
-
-  Status prepare();
-  Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
-  Status defineConstants(Entry &entry) const;
-  Status runPrologue(Entry &entry);
-  Result<const void *> contiguousConstant(const void *data, const TensorDesc &desc);
-  Result<Entry *> findEntry(std::string_view name) const;
-  Result<std::shared_ptr<const Binding>> bind(Entry &entry, std::span<const TensorView> inputs);
-  Result<std::vector<OutputTensor>> allocateOutputs(const Binding &binding);
-  Status placeOutside(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                      std::span<const OutputTensor> outputs, std::span<std::byte *> bases);
-  Status execute(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                 std::span<const OutputTensor> outputs);
-};
 
 //===----------------------------------------------------------------------===//
 // Loading
@@ -186,20 +143,31 @@ Result<const void *> Program::Impl::contiguousConstant(const void *data, const T
 //===----------------------------------------------------------------------===//
 
 Result<Entry *> Program::Impl::findEntry(std::string_view name) const {
-  if (name.empty() && entries.size() == 1)
-    return entries[0].get();
   std::vector<std::string_view> names;
   std::string list;
+  Entry *only = nullptr;
   for (const std::unique_ptr<Entry> &entry : entries) {
+    if (entry->function().isInternal)
+      continue;
     if (entry->function().name == name)
       return entry.get();
+    only = entry.get();
     names.push_back(entry->function().name);
     list += (list.empty() ? "`" : ", `") + entry->function().name + "`";
   }
+  if (name.empty() && names.size() == 1)
+    return only;
   if (name.empty())
     return usageError("the program has several entry points, name one of " + list);
   return usageError("there is no entry point `" + std::string(name) + "`" + suggestion(name, names) +
                     " (the program has " + list + ")");
+}
+
+Entry *Program::Impl::findInternal(std::string_view name) const {
+  auto it = std::ranges::find_if(entries, [&](const std::unique_ptr<Entry> &entry) {
+    return entry->function().isInternal && entry->function().name == name;
+  });
+  return it == entries.end() ? nullptr : it->get();
 }
 
 static void appendKey(const TensorView &input, bool isScalar, BindingKey &key) {
@@ -334,14 +302,20 @@ Result<const Function *> Program::entry(std::string_view name) const {
 Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::span<const TensorView> inputs) {
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
   ThreadScope threads;
-  INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, inputs));
-  INGOT_TRY(std::vector<OutputTensor> outputs, impl->allocateOutputs(*binding));
-  INGOT_CHECK(impl->execute(*entry, *binding, inputs, outputs));
+  return impl->runEntry(*entry, inputs);
+}
+
+Result<std::vector<OutputTensor>> Program::Impl::runPlanned(Entry &entry, std::span<const TensorView> inputs) {
+  INGOT_TRY(std::shared_ptr<const Binding> binding, bind(entry, inputs));
+  INGOT_TRY(std::vector<OutputTensor> outputs, allocateOutputs(*binding));
+  INGOT_CHECK(execute(entry, *binding, inputs, outputs));
   return outputs;
 }
 
 Result<MemoryUse> Program::memoryUse(std::string_view entryName, std::span<const TensorView> inputs) {
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
+  if (entry->isDriver())
+    return unsupportedError("the memory that `" + entry->function().name + "` takes depends on the inputs' content");
   ThreadScope threads;
   INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, inputs));
   return MemoryUse{binding->arenaBytes(), binding->unsharedBytes()};

@@ -74,8 +74,9 @@ public:
   /// Entry points as JSON text, in the form of an asset's manifest.
   const std::string &description() const;
 
+  struct Impl; ///< ProgramImpl.h
+
 private:
-  struct Impl;
   explicit Program(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl;

@@ -32,4 +32,7 @@ bool keepsStatistics(AtenOp op);
 /// Running statistics are changed although the schema does not say so.
 bool updatesStatistics(AtenOp op);
 
+/// Makes the conversions of a region under torch.autocast explicit; `narrow` is autocast's type.
+void applyAutocast(mlir::Region &body, mlir::Type narrow);
+
 } // namespace ingot

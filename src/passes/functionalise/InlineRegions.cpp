@@ -1,4 +1,5 @@
 #include "import/Carrier.h"
+#include "passes/functionalise/InPlace.h"
 #include "passes/functionalise/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,6 +41,12 @@ bool isIdleAutocast(AtenOp op) {
   return booleanOf(op, "arg2") == false || (device && device.getValue() != "cpu");
 }
 
+/// bfloat16 where the node names no type.
+Type autocastType(AtenOp op) {
+  auto type = op.getArgs().getAs<TypeAttr>("arg1");
+  return type && isa<FloatType>(type.getValue()) ? type.getValue() : BFloat16Type::get(op.getContext());
+}
+
 LogicalResult inlineBody(AtenOp op) {
   if (op.getGraphs().size() != 1)
     return op.emitError("'") << op.getTarget() << "' needs one sub-graph";
@@ -65,8 +72,9 @@ LogicalResult inlineIfPlain(AtenOp op) {
     return success();
   if (isIdleAutocast(op))
     return inlineBody(op);
-  return op.emitError("torch.autocast is not supported: export the model outside of torch.autocast, or convert it to "
-                      "the wanted dtype with model.to(dtype)");
+  if (op.getGraphs().size() == 1)
+    applyAutocast(op.getGraphs().front(), autocastType(op));
+  return inlineBody(op);
 }
 
 struct InlineRegionsPass : PassWrapper<InlineRegionsPass, OperationPass<func::FuncOp>> {

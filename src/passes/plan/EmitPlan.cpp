@@ -1,6 +1,7 @@
 #include "passes/plan/EmitPlan.h"
 
 #include "dialect/Conventions.h"
+#include "dialect/DataDependent.h"
 #include "dialect/Ops.h"
 #include "dialect/Types.h"
 #include "import/Location.h"
@@ -10,6 +11,7 @@
 #include <llvm/ADT/DenseSet.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Interfaces/SideEffectInterfaces.h>
 
 using namespace mlir;
 
@@ -23,6 +25,7 @@ public:
 
   Result<Function> emit() {
     out.name = func.getName().str();
+    out.isInternal = func.isPrivate();
     INGOT_CHECK(emitArguments());
     for (Operation &op : func.getBody().front().without_terminator())
       INGOT_CHECK(emitOp(op));
@@ -97,6 +100,9 @@ Status FunctionEmitter::emitArguments() {
 }
 
 bool FunctionEmitter::dependsOnConstantsOnly(Operation &op) {
+  // What depends on content or has effects runs in every call, whatever its operands are.
+  if (!isPure(&op) || op.hasTrait<DataDependent>())
+    return false;
   bool constant = llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
     return operand.getDefiningOp() && constantOps.contains(operand.getDefiningOp());
   });
@@ -228,9 +234,11 @@ void FunctionEmitter::emitSignature() {
     out.outputs = flatOutputs(out.outputs, flat);
   if (auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols))
     for (NamedAttribute symbol : symbols)
-      if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2)
-        out.symbols.push_back(
-            {symbol.getName().str(), cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt()});
+      if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2) {
+        auto low = dyn_cast<IntegerAttr>(range[0]), high = dyn_cast<IntegerAttr>(range[1]);
+        if (low && high)
+          out.symbols.push_back({symbol.getName().str(), low.getInt(), high.getInt()});
+      }
 }
 
 } // namespace

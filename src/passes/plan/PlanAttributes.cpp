@@ -45,6 +45,13 @@ static std::optional<Attribute> convert(Operation &op, StringRef name, mlir::Att
     return Attribute(std::vector<int64_t>(list.asArrayRef()));
   if (auto list = dyn_cast<DenseF64ArrayAttr>(attribute))
     return Attribute(std::vector<double>(list.asArrayRef()));
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  if (list && llvm::all_of(list, [](mlir::Attribute entry) { return isa<StringAttr>(entry); })) {
+    std::vector<std::string> texts;
+    for (auto text : list.getAsRange<StringAttr>())
+      texts.push_back(text.str());
+    return Attribute(std::move(texts));
+  }
   return std::nullopt;
 }
 

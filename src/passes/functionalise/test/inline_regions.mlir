@@ -39,11 +39,14 @@ func.func @autocastElsewhere(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-func.func @autocastOn(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{torch.autocast is not supported}}
+// CHECK-LABEL: func @autocastOn
+// CHECK:         %[[X:.*]] = ingot.aten "aten::_to_copy"(%{{.*}}) {{.*}} -> tensor<2x2xbf16>
+// CHECK:         ingot.aten "aten::mm"(%[[X]], %{{.*}}) {{.*}} -> tensor<2x2xbf16>
+func.func @autocastOn(%x: tensor<2x2xf32>) -> tensor<2x2xbf16> {
   %0 = ingot.aten "higher_order::wrap_with_autocast"(%x) {args = {arg0 = "cpu", arg1 = bf16, arg2 = true, arg3, arg4 = #ingot.region<0>, arg5 = #ingot.value<0>}} graphs {
-  ^bb0(%a: tensor<2xf32>):
-    ingot.yield %a : tensor<2xf32>
-  } : (tensor<2xf32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
+  ^bb0(%a: tensor<2x2xf32>):
+    %m = ingot.aten "aten::mm"(%a, %a) {args = {self = #ingot.value<0>, mat2 = #ingot.value<1>}} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xbf16>
+    ingot.yield %m : tensor<2x2xbf16>
+  } : (tensor<2x2xf32>) -> tensor<2x2xbf16>
+  return %0 : tensor<2x2xbf16>
 }
