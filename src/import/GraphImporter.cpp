@@ -186,7 +186,7 @@ Status GraphImporter::importNode(const pt2::Node &node) {
     types.push_back(type);
   }
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
-  if (target == "aten::as_strided")
+  if (target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter")
     recordStrides(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));

@@ -104,6 +104,21 @@ LogicalResult lowerFliplr(LowerContext &ctx) {
 
 LogicalResult lowerFlipud(LowerContext &ctx) { return flipDims(ctx, ctx.tensor("self"), {0}); }
 
+/// Quarter turns from the first dimension towards the second.
+LogicalResult lowerRot90(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  SmallVector<int64_t> dims = ctx.integers("dims");
+  int64_t turns = ((ctx.integer("k") % 4) + 4) % 4;
+  if (dims.size() != 2 || rankOf(x) < 2)
+    return ctx.refuse("turns in two dimensions");
+  int64_t a = ctx.normalizeAxis(dims[0], rankOf(x)), b = ctx.normalizeAxis(dims[1], rankOf(x));
+  if (turns == 2)
+    return flipDims(ctx, x, {std::min(a, b), std::max(a, b)});
+  if (turns == 1)
+    return flipDims(ctx, ctx.transpose(x, a, b), {a});
+  return turns == 0 ? ctx.replace(x) : flipDims(ctx, ctx.transpose(x, a, b), {b});
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Shuffles of channels and pixels: a reshape, a permutation, a reshape
 //===------------------------------------------------------------------------------------------===//

@@ -1,5 +1,7 @@
 // Reductions. Those of float16 and bfloat16 are computed in float32 and rounded at the end.
-#include "lower/Lowering.h"
+#include "lower/Reduce.h"
+
+#include "dialect/ScatterOps.h"
 
 #include <cmath>
 #include <limits>
@@ -104,12 +106,63 @@ LogicalResult lowerAminmax(LowerContext &ctx) {
 LogicalResult lowerMean(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype))
+  if (!isFloat(dtype) && !isComplex(dtype))
     return ctx.refuse("PyTorch gives means of floating-point tensors only");
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
   Value result = dims.empty() ? wide : ctx.mean(wide, dims);
   return ctx.replace(withoutDims(ctx, ctx.cast(result, dtype), dims));
+}
+
+namespace {
+
+/// The elements, and 1 where they are numbers: what sums and means without NaN are made of.
+struct Numbers {
+  Value values, isNumber;
+};
+
+Numbers numbersOf(LowerContext &ctx, Value x, Type dtype) {
+  Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
+  if (isIntegral(dtype))
+    return {wide, ctx.full(Number::of(int64_t{1}), ctx.sizes(x), dtypeOf(wide))};
+  Value isNan = ctx.test<IsnanOp>(wide);
+  Value isNumber = ctx.cast(ctx.test<LogicalNotOp>(isNan), dtypeOf(wide));
+  return {ctx.select(isNan, ctx.constant(0, dtypeOf(wide)), wide), isNumber};
+}
+
+} // namespace
+
+LogicalResult lowerNansum(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Type dtype = accumulatedType(ctx, x);
+  SmallVector<int64_t> dims = reducedAxes(ctx, x);
+  Value sum = ctx.reduce(ReduceKind::Sum, numbersOf(ctx, x, dtype).values, dims);
+  return ctx.replace(withoutDims(ctx, ctx.cast(sum, dtype), dims));
+}
+
+LogicalResult lowerNanmean(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Type dtype = requestedType(ctx, dtypeOf(x));
+  SmallVector<int64_t> dims = reducedAxes(ctx, x);
+  Numbers numbers = numbersOf(ctx, x, dtype);
+  Value sum = ctx.reduce(ReduceKind::Sum, numbers.values, dims);
+  Value mean = ctx.binary<DivOp>(sum, ctx.reduce(ReduceKind::Sum, numbers.isNumber, dims));
+  return ctx.replace(withoutDims(ctx, ctx.cast(mean, dtype), dims));
+}
+
+LogicalResult lowerSumToSize(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  Sizes sizes = ctx.sizeList("size");
+  int64_t lead = rankOf(x) - static_cast<int64_t>(sizes.size());
+  if (lead < 0)
+    return ctx.refuse("more sizes than dimensions");
+  SmallVector<int64_t> dims = axisRange(0, lead);
+  for (int64_t i = lead; i < rankOf(x); ++i)
+    if (sizes[i - lead].is(1) && shapeOf(x)[i] != 1)
+      dims.push_back(i);
+  Type dtype = dtypeOf(x);
+  Value sum = ctx.reduce(ReduceKind::Sum, ctx.cast(x, computeType(dtype)), dims);
+  return ctx.replace(ctx.dropDims(ctx.cast(sum, dtype), axisRange(0, lead)));
 }
 
 LogicalResult lowerCumsum(LowerContext &ctx) {
@@ -141,20 +194,27 @@ double correctionOf(LowerContext &ctx) {
   return ctx.optionalReal("correction").value_or(1);
 }
 
+/// |x|², which is real for complex numbers too.
+Value squared(LowerContext &ctx, Value x) {
+  if (!isComplex(dtypeOf(x)))
+    return ctx.binary<MulOp>(x, x);
+  Parts parts = partsOf(ctx, x);
+  Value real = ctx.binary<MulOp>(parts.real, parts.real);
+  return ctx.binary<AddOp>(real, ctx.binary<MulOp>(parts.imaginary, parts.imaginary));
+}
+
 /// In the type of computation, dimensions kept; nullopt after refusing.
 std::optional<Moments> moments(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  if (!isFloat(dtypeOf(x))) {
+  if (!isFloat(dtypeOf(x)) && !isComplex(dtypeOf(x))) {
     (void)ctx.refuse("variances of floating-point tensors only");
     return std::nullopt;
   }
-  Type compute = computeType(dtypeOf(x));
-  Value wide = ctx.cast(x, compute);
+  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
   Moments result{{}, {}, reducedAxes(ctx, x)};
   result.mean = result.dims.empty() ? wide : ctx.mean(wide, result.dims);
-  Value centred = ctx.binary<SubOp>(wide, result.mean);
-  Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(centred, centred), result.dims);
-  Value count = ctx.constant(Number::of(ctx.numElements(x, result.dims)), compute);
+  Value squares = ctx.reduce(ReduceKind::Sum, squared(ctx, ctx.binary<SubOp>(wide, result.mean)), result.dims);
+  Value count = ctx.constant(Number::of(ctx.numElements(x, result.dims)), dtypeOf(squares));
   double correction = correctionOf(ctx);
   if (correction != 0)
     count = ctx.binary<MaximumOp>(ctx.binary<SubOp>(count, correction), 0);
@@ -166,10 +226,12 @@ LogicalResult spread(LowerContext &ctx, bool isDeviation, bool withMean) {
   std::optional<Moments> found = moments(ctx);
   if (!found)
     return failure(); // moments said why
-  auto finish = [&](Value value) { return withoutDims(ctx, ctx.cast(value, ctx.resultDtype()), found->dims); };
+  auto finish = [&](Value value, size_t result) {
+    return withoutDims(ctx, ctx.cast(value, ctx.resultDtype(result)), found->dims);
+  };
   Value variance = isDeviation ? ctx.unary<SqrtOp>(found->variance) : found->variance;
-  Value result = finish(variance);
-  return withMean ? ctx.replace({result, finish(found->mean)}) : ctx.replace(result);
+  Value result = finish(variance, 0);
+  return withMean ? ctx.replace({result, finish(found->mean, 1)}) : ctx.replace(result);
 }
 
 } // namespace
@@ -183,8 +245,30 @@ LogicalResult lowerStdMean(LowerContext &ctx) { return spread(ctx, true, true); 
 // Norms
 //===------------------------------------------------------------------------------------------===//
 
-/// (sum |x|^p)^(1/p) and its limits.
-static Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
+Parts partsOf(LowerContext &ctx, Value x) {
+  auto element = cast<ComplexType>(dtypeOf(x)).getElementType();
+  int64_t rank = rankOf(x);
+  Value column = ctx.insertDim(x, rank);
+  SmallVector<int64_t> shape(shapeOf(column));
+  shape.back() = 2;
+  Value pairs = ctx.create<BitcastOp>(RankedTensorType::get(shape, element), column).getResult();
+  return {ctx.dropDims(ctx.slice(pairs, rank, 0, 1), {rank}), ctx.dropDims(ctx.slice(pairs, rank, 1, 2), {rank})};
+}
+
+Value complexOf(LowerContext &ctx, Value real, Value imaginary) {
+  int64_t rank = rankOf(real);
+  Value pairs = ctx.concat({ctx.insertDim(real, rank), ctx.insertDim(imaginary, rank)}, rank);
+  SmallVector<int64_t> shape(shapeOf(pairs));
+  shape.back() = 1;
+  auto type = RankedTensorType::get(shape, ComplexType::get(dtypeOf(real)));
+  return ctx.dropDims(ctx.create<BitcastOp>(type, pairs).getResult(), {rank});
+}
+
+Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
+  if (isComplex(dtypeOf(x))) {
+    Parts parts = partsOf(ctx, x);
+    return vectorNorm(ctx, ctx.binary<HypotOp>(parts.real, parts.imaginary), p, dims);
+  }
   Value magnitude = ctx.unary<AbsOp>(x);
   if (std::isinf(p))
     return ctx.reduce(p > 0 ? ReduceKind::Max : ReduceKind::Min, magnitude, dims);
@@ -205,12 +289,12 @@ static Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> 
 LogicalResult lowerNorm(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype))
+  if (!isFloat(dtype) && !isComplex(dtype))
     return ctx.refuse("norms of floating-point tensors only");
   double p = ctx.optionalReal(ctx.has("ord") ? "ord" : "p").value_or(2);
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
-  Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), dtype);
+  Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), ctx.resultDtype());
   return ctx.replace(withoutDims(ctx, result, dims));
 }
 

@@ -1,6 +1,6 @@
 // Operators that see the same elements under other sizes or another order of dimensions.
 #include "dialect/Conventions.h"
-#include "lower/Lowering.h"
+#include "lower/Reduce.h"
 
 using namespace mlir;
 
@@ -149,6 +149,17 @@ LogicalResult lowerMatrixTranspose(LowerContext &ctx) {
   return ctx.replace(ctx.transpose(x, rank - 2, rank - 1));
 }
 
+/// Conjugated and transposed.
+LogicalResult lowerAdjoint(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (isComplex(dtypeOf(x))) {
+    Parts parts = partsOf(ctx, x);
+    x = complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
+  }
+  int64_t rank = rankOf(x);
+  return ctx.replace(rank < 2 ? x : ctx.transpose(x, rank - 2, rank - 1));
+}
+
 LogicalResult lowerReverseDims(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   SmallVector<int64_t> dims = axisRange(0, rankOf(x));
@@ -230,13 +241,26 @@ LogicalResult lowerAsStrided(LowerContext &ctx) {
   return ctx.replace(ctx.create<AsStridedOp>(type, x, sizes, strides, offset).getResult());
 }
 
+/// The first elements in row-major order under other sizes.
+LogicalResult lowerResizeTo(LowerContext &ctx) {
+  Value x = ctx.flatten(ctx.tensor("self"));
+  Sizes sizes = ctx.has("size") ? ctx.sizeList("size") : ctx.sizes(ctx.tensor("the_template"));
+  Size wanted = 1, have = ctx.dim(x, 0);
+  for (const Size &size : sizes)
+    wanted = ctx.times(wanted, size);
+  Size missing = ctx.larger(0, ctx.minus(wanted, have));
+  if (!missing.is(0))
+    x = ctx.concat({x, ctx.full(Number::of(int64_t{0}), {missing}, dtypeOf(x))}, 0);
+  return ctx.replace(ctx.reshape(ctx.slice(x, 0, 0, wanted, 1, wanted.entry()), sizes));
+}
+
 /// Windows of `size` elements every `step`, as a new last dimension: positions picked by index.
 LogicalResult lowerUnfold(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  if (rankOf(x) == 0)
-    return ctx.refuse("a zero-dimensional tensor has no windows");
   int64_t axis = ctx.axis("dimension", rankOf(x));
   int64_t size = ctx.integer("size"), step = ctx.integer("step");
+  if (rankOf(x) == 0) // one window, of the only element or of none
+    return ctx.replace(ctx.slice(ctx.reshape(x, {Size(1)}), 0, 0, size));
   if (step <= 0)
     return ctx.refuse("the step must be positive");
   Size count = ctx.plus(ctx.floorDiv(ctx.minus(ctx.dim(x, axis), size), step), 1);

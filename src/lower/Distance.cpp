@@ -1,0 +1,285 @@
+// Distances, similarities and products that are sums of products.
+#include "lower/Pick.h"
+#include "lower/Reduce.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// The p-norm of x - y along the last dimension, which goes away.
+Value distance(LowerContext &ctx, Value x, Value y, double p) {
+  Value difference = ctx.binary<SubOp>(x, y);
+  int64_t last = rankOf(difference) - 1;
+  return ctx.dropDims(vectorNorm(ctx, difference, p, {last}), {last});
+}
+
+} // namespace
+
+LogicalResult lowerDist(LowerContext &ctx) {
+  Value x = ctx.tensor("self"), y = ctx.tensor("other");
+  Type dtype = promoteTypes(dtypeOf(x), dtypeOf(y));
+  if (!dtype || isIntegral(dtype))
+    return ctx.refuse("PyTorch gives distances of floating-point tensors only");
+  Value difference = ctx.cast(ctx.binary<SubOp>(ctx.cast(x, dtype), ctx.cast(y, dtype)), computeType(dtype));
+  SmallVector<int64_t> all = axisRange(0, rankOf(difference));
+  Value norm = ctx.dropDims(vectorNorm(ctx, difference, ctx.real("p"), all), all);
+  return ctx.replace(ctx.cast(norm, ctx.resultDtype()));
+}
+
+/// Between all rows of x1 and all rows of x2: by a product of matrices where PyTorch computes it so.
+LogicalResult lowerCdist(LowerContext &ctx) {
+  Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
+  if (rankOf(x) < 2 || rankOf(y) < 2)
+    return ctx.refuse("needs matrices");
+  double p = ctx.real("p");
+  Value rows = ctx.insertDim(x, rankOf(x) - 1), columns = ctx.insertDim(y, rankOf(y) - 2);
+  if (shapeOf(x).back() == 0) {
+    Sizes sizes = broadcastSizes(ctx, {rows, columns});
+    sizes.pop_back();
+    return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, dtypeOf(x)));
+  }
+  return ctx.replace(distance(ctx, rows, columns, p));
+}
+
+/// sqrt(|x|² + |y|² - 2 x·y)
+LogicalResult lowerEuclideanDist(LowerContext &ctx) {
+  Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
+  int64_t lastX = rankOf(x) - 1, lastY = rankOf(y) - 1;
+  if (lastX < 1 || lastY < 1)
+    return ctx.refuse("needs matrices");
+  Value xx = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(x, x), {lastX});
+  Value yy = ctx.transpose(ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(y, y), {lastY}), lastY - 1, lastY);
+  Value xy = ctx.matmul(ctx.binary<MulOp>(x, -2), ctx.transpose(y, lastY - 1, lastY));
+  Value square = ctx.binary<AddOp>(ctx.binary<AddOp>(xy, xx), yy);
+  return ctx.replace(ctx.unary<SqrtOp>(ctx.binary<MaximumOp>(square, 0)));
+}
+
+LogicalResult lowerPdist(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (rankOf(x) != 2 || !tensorType(x).hasStaticShape())
+    return ctx.refuse("takes a matrix of known size");
+  SmallVector<int64_t> first, second;
+  for (int64_t i = 0; i < shapeOf(x)[0]; ++i)
+    for (int64_t j = i + 1; j < shapeOf(x)[0]; ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  if (first.empty() || shapeOf(x)[1] == 0)
+    return ctx.replace(ctx.full(Number::of(int64_t{0}), {Size(static_cast<int64_t>(first.size()))}, dtypeOf(x)));
+  auto rows = [&](ArrayRef<int64_t> numbers) {
+    auto type = RankedTensorType::get({static_cast<int64_t>(numbers.size())}, ctx.i64());
+    Value index = ctx.create<ConstantOp>(DenseElementsAttr::get(type, numbers)).getResult();
+    return ctx.indexSelect(x, index, 0);
+  };
+  Value left = rows(first);
+  return ctx.replace(distance(ctx, left, rows(second), ctx.real("p")));
+}
+
+LogicalResult lowerPairwiseDistance(LowerContext &ctx) {
+  Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
+  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Value difference = ctx.binary<SubOp>(ctx.cast(x, dtype), ctx.cast(y, dtype));
+  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), compute);
+  int64_t last = rankOf(difference) - 1;
+  if (last < 0)
+    return ctx.refuse("needs a dimension");
+  Value norm = ctx.cast(vectorNorm(ctx, difference, ctx.real("p"), {last}), dtype);
+  return ctx.replace(ctx.flag("keepdim") ? norm : ctx.dropDims(norm, {last}));
+}
+
+LogicalResult lowerCosineSimilarity(LowerContext &ctx) {
+  Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
+  Type dtype = promoteTypes(dtypeOf(x), dtypeOf(y));
+  if (!dtype || !isFloat(dtype))
+    return ctx.refuse("takes floating-point tensors");
+  Sizes sizes = broadcastSizes(ctx, {x, y});
+  x = atLeastVector(ctx, ctx.expand(ctx.cast(x, dtype), sizes));
+  y = atLeastVector(ctx, ctx.expand(ctx.cast(y, dtype), sizes));
+  int64_t axis = ctx.axis("dim", static_cast<int64_t>(sizes.size()));
+  Type compute = computeType(dtype);
+  auto direction = [&](Value vector) {
+    Value norm = ctx.cast(vectorNorm(ctx, ctx.cast(vector, compute), 2, {axis}), dtype);
+    return ctx.binary<DivOp>(vector, ctx.binary<MaximumOp>(norm, ctx.real("eps")));
+  };
+  Value left = direction(x);
+  Value products = ctx.cast(ctx.binary<MulOp>(left, direction(y)), compute);
+  return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
+}
+
+/// Slices along `dim` whose norm is above maxnorm are shortened to it.
+LogicalResult lowerRenorm(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (rankOf(x) < 2)
+    return ctx.refuse("needs two dimensions");
+  int64_t axis = ctx.axis("dim", rankOf(x));
+  SmallVector<int64_t> others = axisRange(0, rankOf(x));
+  others.erase(others.begin() + axis);
+  Type dtype = dtypeOf(x);
+  Value norm = vectorNorm(ctx, ctx.cast(x, computeType(dtype)), ctx.real("p"), others);
+  double limit = ctx.real("maxnorm");
+  Value shorter = ctx.binary<DivOp>(ctx.constant(limit, dtypeOf(norm)), ctx.binary<AddOp>(norm, 1e-7));
+  Value factor = ctx.select(ctx.compare<GtOp>(norm, limit), shorter, ctx.constant(1, dtypeOf(norm)));
+  return ctx.replace(ctx.binary<MulOp>(x, ctx.cast(factor, dtype)));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Products
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Dimensions that are kept, then those that are summed over, as a matrix.
+struct Folded {
+  Value matrix;
+  Sizes kept;
+};
+
+Folded fold(LowerContext &ctx, Value x, ArrayRef<int64_t> summed, bool summedFirst) {
+  SmallVector<int64_t> order, keptAxes;
+  Folded result;
+  Size rows = 1, columns = 1;
+  for (int64_t i = 0; i < rankOf(x); ++i) {
+    if (llvm::is_contained(summed, i))
+      continue;
+    keptAxes.push_back(i);
+    result.kept.push_back(ctx.dim(x, i));
+    rows = ctx.times(rows, ctx.dim(x, i));
+  }
+  for (int64_t axis : summed)
+    columns = ctx.times(columns, ctx.dim(x, axis));
+  if (summedFirst) {
+    llvm::append_range(order, summed);
+    llvm::append_range(order, keptAxes);
+    std::swap(rows, columns);
+  } else {
+    llvm::append_range(order, keptAxes);
+    llvm::append_range(order, summed);
+  }
+  result.matrix = ctx.reshape(ctx.permute(x, order), {rows, columns});
+  return result;
+}
+
+/// Sums over pairs of dimensions; where one has size 1, the other is summed first.
+LogicalResult contract(LowerContext &ctx, Value a, Value b, ArrayRef<int64_t> dimsA, ArrayRef<int64_t> dimsB) {
+  Type dtype = ctx.resultDtype();
+  a = ctx.cast(a, dtype);
+  b = ctx.cast(b, dtype);
+  for (auto [i, j] : llvm::zip_equal(dimsA, dimsB)) {
+    if (shapeOf(a)[i] == 1 && shapeOf(b)[j] != 1)
+      b = ctx.reduce(ReduceKind::Sum, b, {j});
+    else if (shapeOf(b)[j] == 1 && shapeOf(a)[i] != 1)
+      a = ctx.reduce(ReduceKind::Sum, a, {i});
+  }
+  Folded left = fold(ctx, a, dimsA, false), right = fold(ctx, b, dimsB, true);
+  Sizes sizes = left.kept;
+  llvm::append_range(sizes, right.kept);
+  return ctx.replace(ctx.reshape(ctx.matmul(left.matrix, right.matrix), sizes));
+}
+
+} // namespace
+
+LogicalResult lowerTensordot(LowerContext &ctx) {
+  Value a = ctx.tensor("self"), b = ctx.tensor("other");
+  SmallVector<int64_t> dimsA = ctx.integers("dims_self"), dimsB = ctx.integers("dims_other");
+  if (dimsA.size() != dimsB.size())
+    return ctx.refuse("the lists of dimensions have different lengths");
+  for (int64_t &dim : dimsA)
+    dim = ctx.normalizeAxis(dim, rankOf(a));
+  for (int64_t &dim : dimsB)
+    dim = ctx.normalizeAxis(dim, rankOf(b));
+  if (ctx.isRefused())
+    return failure();
+  return contract(ctx, a, b, dimsA, dimsB);
+}
+
+LogicalResult lowerInner(LowerContext &ctx) {
+  Value a = ctx.tensor("self"), b = ctx.tensor("other");
+  if (rankOf(a) == 0 || rankOf(b) == 0)
+    return ctx.replace(ctx.binary<MulOp>(ctx.cast(a, ctx.resultDtype()), ctx.cast(b, ctx.resultDtype())));
+  return contract(ctx, a, b, {rankOf(a) - 1}, {rankOf(b) - 1});
+}
+
+namespace {
+
+/// beta * self + alpha * product; without beta, self does not count, not even its NaNs.
+LogicalResult addScaled(LowerContext &ctx, Value product) {
+  Type dtype = ctx.resultDtype();
+  Number beta = ctx.number("beta"), alpha = ctx.number("alpha");
+  auto scaled = [&](Value x, const Number &factor) {
+    return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
+  };
+  Value result = scaled(ctx.cast(product, dtype), alpha);
+  if (beta.is(0))
+    return ctx.replace(ctx.expand(result, ctx.sizes(result)));
+  Value self = ctx.cast(ctx.tensor("self"), dtype);
+  return ctx.replace(ctx.binary<AddOp>(scaled(self, beta), result));
+}
+
+} // namespace
+
+LogicalResult lowerAddr(LowerContext &ctx) {
+  Value a = ctx.tensor("vec1"), b = ctx.tensor("vec2");
+  if (rankOf(a) != 1 || rankOf(b) != 1)
+    return ctx.refuse("needs vectors");
+  Type dtype = ctx.resultDtype();
+  // alpha * vec1 first, as PyTorch does.
+  return addScaled(ctx, ctx.binary<MulOp>(ctx.insertDim(ctx.cast(a, dtype), 1), ctx.cast(b, dtype)));
+}
+
+/// A sum of products of matrices is one product of longer ones.
+LogicalResult lowerAddbmm(LowerContext &ctx) {
+  Value a = ctx.tensor("batch1"), b = ctx.tensor("batch2");
+  if (rankOf(a) != 3 || rankOf(b) != 3)
+    return ctx.refuse("needs batches of matrices");
+  Folded left = fold(ctx, a, {0, 2}, false), right = fold(ctx, b, {0, 1}, true);
+  return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
+}
+
+LogicalResult lowerVecdot(LowerContext &ctx) {
+  Value x = ctx.tensor("x"), y = ctx.tensor("y");
+  Type dtype = ctx.resultDtype();
+  if (isComplex(dtype)) { // the conjugate of x
+    Parts parts = partsOf(ctx, ctx.cast(x, dtype));
+    x = complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
+  }
+  Type compute = computeType(dtype);
+  Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));
+  if (rankOf(products) == 0)
+    return ctx.refuse("needs a dimension");
+  int64_t axis = ctx.axis("dim", rankOf(products));
+  return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
+}
+
+/// Powers 0 to N - 1 of every element, or falling.
+LogicalResult lowerVander(LowerContext &ctx) {
+  Value x = ctx.tensor("x");
+  Type dtype = ctx.resultDtype();
+  if (rankOf(x) == 0)
+    return ctx.refuse("needs a dimension");
+  int64_t rank = rankOf(x), count = ctx.isNone("N") ? shapeOf(x).back() : ctx.integer("N");
+  if (count == kDynamicEntry)
+    return ctx.refuse("the number of powers must be known here");
+  Value base = ctx.insertDim(ctx.cast(x, dtype), rank);
+  Value power = ctx.full(Number::of(int64_t{1}), ctx.sizes(base), dtype);
+  SmallVector<Value> powers;
+  for (int64_t i = 0; i < count; ++i) {
+    powers.push_back(power);
+    power = ctx.binary<MulOp>(power, base);
+  }
+  if (ctx.has("increasing") && !ctx.flag("increasing"))
+    std::reverse(powers.begin(), powers.end());
+  if (powers.empty()) {
+    Sizes sizes = ctx.sizes(base);
+    sizes.back() = 0;
+    return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, dtype));
+  }
+  return ctx.replace(ctx.concat(powers, rank));
+}
+
+} // namespace ingot::lower
