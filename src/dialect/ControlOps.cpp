@@ -88,7 +88,7 @@ static RankedTensorType sliceOf(Type sequence) {
   return RankedTensorType::get(type.getShape().drop_front(), type.getElementType());
 }
 
-LogicalResult ScanOp::verify() {
+LogicalResult ForEachOp::verify() {
   size_t carried = getCarried().size();
   if (getSequences().empty() || getResults().size() < carried || (getAssociative() && carried != 0))
     return emitOpError("needs sequences, and a result for each carried value");

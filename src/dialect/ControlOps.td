@@ -71,7 +71,7 @@ def Ingot_WhileOp : Ingot_ControlOp<"while", [AttrSizedOperandSegments]> {
                        "functional-type(operands, results)";
 }
 
-def Ingot_ScanOp : Ingot_ControlOp<"scan", [AttrSizedOperandSegments]> {
+def Ingot_ForEachOp : Ingot_ControlOp<"for_each", [AttrSizedOperandSegments]> {
   let summary = "`body` for every slice of the sequences along their first dimension";
   let description = [{
     The body sees the carried values, a slice of each sequence, and the extra values. It gives new carried values, then
@@ -80,7 +80,7 @@ def Ingot_ScanOp : Ingot_ControlOp<"scan", [AttrSizedOperandSegments]> {
     When `associative`, there are no carried values: the body combines the slices of the running result with those of the
     sequences, and the first slice is its own result.
     ```mlir
-    %r:2 = ingot.scan(%c) over(%xs) extra() attributes {associative = false} {
+    %r:2 = ingot.for_each(%c) over(%xs) extra() attributes {associative = false} {
     ^bb0(%a: tensor<3xf32>, %x: tensor<3xf32>):
       %s = ingot.add %a, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
       ingot.yield %s, %a : tensor<3xf32>, tensor<3xf32>

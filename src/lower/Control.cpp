@@ -78,7 +78,7 @@ LogicalResult replaceByScan(LowerContext &ctx, Region &body, ArrayRef<Value> car
   size_t arguments = carried.size() + sequences.size() * (associative ? 2 : 1) + extra.size();
   if (failed(checkBody(ctx, body, arguments, ctx.numResults())))
     return failure();
-  auto scan = ctx.create<ScanOp>(ctx.op.getResultTypes(), carried, sequences, extra, associative);
+  auto scan = ctx.create<ForEachOp>(ctx.op.getResultTypes(), carried, sequences, extra, associative);
   scan.getBody().takeBody(body);
   return ctx.replace(results(scan));
 }

@@ -33,7 +33,7 @@ struct Invocation {
 Invocation invocationOf(Operation &op) {
   if (auto loop = dyn_cast<WhileOp>(op))
     return {"while", {int64_t(loop.getCarried().size()), 0, int64_t(loop.getExtra().size())}};
-  if (auto scan = dyn_cast<ScanOp>(op))
+  if (auto scan = dyn_cast<ForEachOp>(op))
     return {scan.getAssociative() ? "fold" : "scan",
             {int64_t(scan.getCarried().size()), int64_t(scan.getSequences().size()), int64_t(scan.getExtra().size())}};
   return {"if", {}};
@@ -56,7 +56,7 @@ private:
   static void moveBodies(func::FuncOp func, SmallVectorImpl<func::FuncOp> &made) {
     int count = 0;
     for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
-      if (!isa<IfOp, WhileOp, ScanOp>(op))
+      if (!isa<IfOp, WhileOp, ForEachOp>(op))
         continue;
       SmallVector<std::string> names;
       for (Region &body : op.getRegions())
