@@ -111,15 +111,12 @@ void castOperands(AtenOp op, Type wanted) {
 
 } // namespace
 
-void applyAutocast(Region &body, Type narrow) {
-  Type wide = Float32Type::get(narrow.getContext());
-  body.walk([&](AtenOp op) {
-    StringRef name = TargetName(op.getTarget()).name;
-    if (runsNarrow(name))
-      castOperands(op, narrow);
-    else if (runsWide(name))
-      castOperands(op, wide);
-  });
+void applyAutocast(AtenOp op, Type narrow) {
+  StringRef name = TargetName(op.getTarget()).name;
+  if (runsNarrow(name))
+    castOperands(op, narrow);
+  else if (runsWide(name))
+    castOperands(op, Float32Type::get(op.getContext()));
 }
 
 } // namespace ingot

@@ -35,7 +35,7 @@ bool keepsStatistics(AtenOp op);
 /// Running statistics are changed although the schema does not say so.
 bool updatesStatistics(AtenOp op);
 
-/// Makes the conversions of a region under torch.autocast explicit; `narrow` is autocast's type.
-void applyAutocast(mlir::Region &body, mlir::Type narrow);
+/// Makes the conversions that torch.autocast does before a node explicit; `narrow` is autocast's type.
+void applyAutocast(AtenOp op, mlir::Type narrow);
 
 } // namespace ingot

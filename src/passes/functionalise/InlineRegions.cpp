@@ -47,6 +47,17 @@ Type autocastType(AtenOp op) {
   return type && isa<FloatType>(type.getValue()) ? type.getValue() : BFloat16Type::get(op.getContext());
 }
 
+bool isAutocast(AtenOp op) { return op.getTarget() == "higher_order::wrap_with_autocast"; }
+
+/// The innermost region decides: one may be switched off inside another.
+void castUnderAutocast(AtenOp op) {
+  AtenOp region = op->getParentOfType<AtenOp>();
+  while (region && !isAutocast(region))
+    region = region->getParentOfType<AtenOp>();
+  if (region && !isIdleAutocast(region))
+    applyAutocast(op, autocastType(region));
+}
+
 LogicalResult inlineBody(AtenOp op) {
   if (op.getGraphs().size() != 1)
     return op.emitError("'") << op.getTarget() << "' needs one sub-graph";
@@ -68,13 +79,7 @@ LogicalResult inlineBody(AtenOp op) {
 LogicalResult inlineIfPlain(AtenOp op) {
   if (isPlainCall(op.getTarget()))
     return inlineBody(op);
-  if (op.getTarget() != "higher_order::wrap_with_autocast")
-    return success();
-  if (isIdleAutocast(op))
-    return inlineBody(op);
-  if (op.getGraphs().size() == 1)
-    applyAutocast(op.getGraphs().front(), autocastType(op));
-  return inlineBody(op);
+  return isAutocast(op) ? inlineBody(op) : success();
 }
 
 struct InlineRegionsPass : PassWrapper<InlineRegionsPass, OperationPass<func::FuncOp>> {
@@ -87,6 +92,8 @@ struct InlineRegionsPass : PassWrapper<InlineRegionsPass, OperationPass<func::Fu
     // Innermost first: what moves out of a region has no such region inside any more.
     SmallVector<AtenOp> ops;
     getOperation().walk<WalkOrder::PostOrder>([&](AtenOp op) { ops.push_back(op); });
+    for (AtenOp op : ops)
+      castUnderAutocast(op);
     for (AtenOp op : ops)
       if (failed(inlineIfPlain(op)))
         signalPassFailure();
