@@ -26,10 +26,4 @@ std::string viewOfMetadataWrite(llvm::StringRef target);
 /// The element type that the pure form computes in, which may be wider than that of the tensor written.
 mlir::Type pureElementType(AtenOp op, mlir::RankedTensorType written);
 
-/// The schema says that running statistics are written, but in this mode they are not.
-bool keepsStatistics(AtenOp op);
-
-/// Running statistics are changed although the schema does not say so.
-bool updatesStatistics(AtenOp op);
-
 } // namespace ingot
