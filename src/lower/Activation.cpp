@@ -58,6 +58,8 @@ LogicalResult lowerPrelu(LowerContext &ctx) {
   if (!x)
     return failure(); // activationOperand said why
   weight = ctx.cast(weight, dtypeOf(x));
+  if (rankOf(weight) == 1 && rankOf(x) < 2) // one slope, whatever the shape
+    weight = ctx.reshape(weight, Sizes(rankOf(x), Size(1)));
   if (rankOf(weight) == 1 && rankOf(x) > 1) { // one slope a channel
     Sizes shape(rankOf(x) - 1, Size(1));
     shape.front() = ctx.dim(weight, 0);

@@ -115,10 +115,19 @@ LogicalResult lowerGroupNorm(LowerContext &ctx) {
 }
 
 LogicalResult lowerNativeGroupNorm(LowerContext &ctx) {
-  Value result = groupNorm(ctx, ctx.integer("group"));
+  int64_t groups = ctx.integer("group");
+  Value result = groupNorm(ctx, groups);
   if (!result)
     return failure(); // groupNorm said why
-  return ctx.replace({result, Value(), Value()});
+  if (!ctx.isUsed(1) && !ctx.isUsed(2))
+    return ctx.replace({result, Value(), Value()});
+  Value x = ctx.tensor("input");
+  Size rest = ctx.floorDiv(ctx.numElements(x, axisRange(1, rankOf(x))), groups);
+  Value wide = ctx.reshape(ctx.cast(x, computeType(dtypeOf(x))), {ctx.dim(x, 0), Size(groups), rest});
+  Value mean = ctx.mean(wide, {2});
+  Value rstd = inverseRms(ctx, ctx.binary<SubOp>(wide, mean), {2}, ctx.real("eps"));
+  mean = ctx.cast(ctx.dropDims(mean, {2}), ctx.resultDtype(1));
+  return ctx.replace({result, mean, ctx.cast(ctx.dropDims(rstd, {2}), ctx.resultDtype(2))});
 }
 
 /// x * scale + shift with scale = weight / sqrt(var + eps): later passes fold it into a convolution.
@@ -137,23 +146,77 @@ static Value normalizeByStatistics(LowerContext &ctx, Value x, Value mean, Value
   return ctx.cast(ctx.binary<AddOp>(product, ctx.reshape(shift, perChannel)), dtypeOf(x));
 }
 
-/// Null after refusing.
-static Value batchNorm(LowerContext &ctx) {
+namespace {
+
+bool isNormalizable(Value x) { return isFloat(dtypeOf(x)) && rankOf(x) >= 2; }
+
+/// Mean and variance of each channel, in the type of computation.
+struct BatchStatistics {
+  Value mean, variance;
+  Size count; ///< elements of a channel
+};
+
+BatchStatistics batchStatistics(LowerContext &ctx, Value x) {
+  SmallVector<int64_t> dims = axisRange(0, rankOf(x));
+  dims.erase(dims.begin() + 1);
+  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
+  Value mean = ctx.mean(wide, dims);
+  Value centred = ctx.binary<SubOp>(wide, mean);
+  Value variance = ctx.mean(ctx.binary<MulOp>(centred, centred), dims);
+  return {ctx.dropDims(mean, dims), ctx.dropDims(variance, dims), ctx.numElements(x, dims)};
+}
+
+/// What the running statistic `name` becomes.
+Value movedStatistic(LowerContext &ctx, StringRef name, Value batch) {
+  Value old = ctx.tensor(name);
+  double momentum = ctx.real("momentum");
+  Value kept = ctx.binary<MulOp>(ctx.cast(old, dtypeOf(batch)), 1 - momentum);
+  return ctx.cast(ctx.binary<AddOp>(ctx.binary<MulOp>(batch, momentum), kept), dtypeOf(old));
+}
+
+/// The result, the statistics of the batch, and the moved running ones where the schema returns them.
+LogicalResult normalizeBatch(LowerContext &ctx, bool movesStatistics) {
+  Value x = ctx.tensor("input");
+  BatchStatistics batch = batchStatistics(ctx, x);
+  SmallVector<Value> results = {normalizeByStatistics(ctx, x, batch.mean, batch.variance)};
+  size_t own = ctx.numResults() - (movesStatistics ? 2 : 0);
+  if (own > 1)
+    results.push_back(ctx.cast(batch.mean, ctx.resultDtype(1)));
+  if (own > 2) {
+    Value rstd = ctx.unary<RsqrtOp>(ctx.binary<AddOp>(batch.variance, ctx.real("eps")));
+    results.push_back(ctx.cast(rstd, ctx.resultDtype(2)));
+  }
+  if (own > 3) // what other devices reserve
+    results.push_back(ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.resultDtype(3)));
+  if (movesStatistics) {
+    results.push_back(movedStatistic(ctx, "running_mean", batch.mean));
+    Type compute = dtypeOf(batch.variance);
+    Value count = ctx.constant(Number::of(batch.count), compute);
+    Value unbiased = ctx.binary<MulOp>(batch.variance, ctx.binary<DivOp>(count, ctx.binary<SubOp>(count, 1)));
+    results.push_back(movedStatistic(ctx, "running_var", unbiased));
+  }
+  return ctx.replace(results);
+}
+
+/// By the running statistics; null after refusing.
+Value batchNorm(LowerContext &ctx) {
   Value x = ctx.tensor("input");
   Value mean = ctx.optionalTensor("running_mean"), variance = ctx.optionalTensor("running_var");
-  if ((ctx.has("training") && ctx.flag("training")) || !mean || !variance) {
-    (void)ctx.refuse("it takes the statistics of the batch (training mode); call model.eval() "
-                     "before exporting");
-    return {};
-  }
-  if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || rankOf(mean) != 1 || rankOf(variance) != 1) {
+  if (!mean || !variance || !isNormalizable(x) || rankOf(mean) != 1 || rankOf(variance) != 1) {
     (void)ctx.refuse("needs a floating-point tensor with channels, and statistics of each");
     return {};
   }
   return normalizeByStatistics(ctx, x, mean, variance);
 }
 
+} // namespace
+
 LogicalResult lowerBatchNorm(LowerContext &ctx) {
+  bool training = ctx.has("training") && ctx.flag("training");
+  if (training && isNormalizable(ctx.tensor("input")) && ctx.isNone("running_mean"))
+    return normalizeBatch(ctx, /*movesStatistics=*/false);
+  if (training)
+    return ctx.refuseAsBug("functionalisation has left a batch norm that changes its statistics");
   Value result = batchNorm(ctx);
   if (!result)
     return failure(); // batchNorm said why
@@ -166,19 +229,22 @@ LogicalResult lowerBatchNorm(LowerContext &ctx) {
 
 /// The statistics of the batch itself, and no running ones: instance norm decomposes into it.
 LogicalResult lowerBatchNormNoStats(LowerContext &ctx) {
-  Value x = ctx.tensor("input");
-  if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || !ctx.flag("training"))
+  if (!isNormalizable(ctx.tensor("input")) || !ctx.flag("training"))
     return ctx.refuse("needs a floating-point tensor with channels, and the statistics of the batch");
-  SmallVector<int64_t> dims = axisRange(0, rankOf(x));
-  dims.erase(dims.begin() + 1);
-  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
-  Value mean = ctx.mean(wide, dims);
-  Value centred = ctx.binary<SubOp>(wide, mean);
-  Value variance = ctx.dropDims(ctx.mean(ctx.binary<MulOp>(centred, centred), dims), dims);
-  mean = ctx.dropDims(mean, dims);
-  Value result = normalizeByStatistics(ctx, x, mean, variance);
-  Value rstd = ctx.unary<RsqrtOp>(ctx.binary<AddOp>(variance, ctx.real("eps")));
-  return ctx.replace({result, ctx.cast(mean, ctx.resultDtype(1)), ctx.cast(rstd, ctx.resultDtype(2))});
+  return normalizeBatch(ctx, /*movesStatistics=*/false);
+}
+
+/// Gives the running statistics as new tensors.
+LogicalResult lowerBatchNormFunctional(LowerContext &ctx) {
+  if (!isNormalizable(ctx.tensor("input")))
+    return ctx.refuse("needs a floating-point tensor with channels");
+  if (!ctx.has("training") || ctx.flag("training"))
+    return normalizeBatch(ctx, /*movesStatistics=*/true);
+  Value result = batchNorm(ctx);
+  if (!result)
+    return failure(); // batchNorm said why
+  Value nothing = ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.resultDtype(1));
+  return ctx.replace({result, nothing, nothing, ctx.tensor("running_mean"), ctx.tensor("running_var")});
 }
 
 LogicalResult lowerInstanceNorm(LowerContext &ctx) {

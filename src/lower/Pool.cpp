@@ -1,4 +1,5 @@
 // Pooling. Names end in the number of spatial dimensions, which are the last ones.
+#include "dialect/WindowOps.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -68,6 +69,35 @@ LogicalResult lowerAvgPool(LowerContext &ctx) {
                          .getResult());
 }
 
+namespace {
+
+/// The result sizes, and those of them that the program computes.
+struct OutputSizes {
+  SmallVector<int64_t> entries;
+  SmallVector<Value> dynamic;
+};
+
+/// Nullopt after refusing.
+std::optional<OutputSizes> readOutput(LowerContext &ctx, Value x) {
+  size_t spatial = spatialDims(ctx);
+  Sizes sizes = ctx.sizeList("output_size");
+  if (sizes.size() == 1)
+    sizes.resize(spatial, sizes.front());
+  if (rankOf(x) <= static_cast<int64_t>(spatial) || sizes.size() != spatial) {
+    (void)ctx.refuse("the operand needs a dimension before its spatial ones, and those a size each");
+    return std::nullopt;
+  }
+  OutputSizes output;
+  for (const Size &size : sizes) {
+    output.entries.push_back(size.entry());
+    if (!size.isStatic())
+      output.dynamic.push_back(size.dynamic);
+  }
+  return output;
+}
+
+} // namespace
+
 LogicalResult lowerAdaptiveAvgPool(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   SmallVector<int64_t> output = ctx.integers("output_size", spatialDims(ctx), 1);
@@ -75,22 +105,15 @@ LogicalResult lowerAdaptiveAvgPool(LowerContext &ctx) {
   return ctx.replace(ctx.create<AdaptiveAvgPoolOp>(type, x, output).getResult());
 }
 
-/// A plain pooling where the parts have one size.
 LogicalResult lowerAdaptiveMaxPool(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  size_t spatial = spatialDims(ctx);
-  SmallVector<int64_t> output = ctx.integers("output_size", spatial, 1), kernel;
-  if (rankOf(x) <= static_cast<int64_t>(spatial))
-    return ctx.refuse("the operand needs a dimension before its spatial ones");
-  for (auto [size, parts] : llvm::zip_equal(shapeOf(x).take_back(spatial), output)) {
-    if (size == kDynamicEntry || parts <= 0 || size % parts != 0)
-      return ctx.refuse("the output size must divide the spatial dimensions");
-    kernel.push_back(size / parts);
-  }
-  SmallVector<int64_t> zeros(spatial, 0), ones(spatial, 1);
-  RankedTensorType type = ctx.resultType();
-  auto pool = ctx.create<MaxPoolOp>(withElement(type, dtypeOf(x)), withElement(type, ctx.i64()), x, kernel, kernel,
-                                    zeros, ones, false);
+  std::optional<OutputSizes> output = readOutput(ctx, x);
+  if (!output)
+    return failure(); // readOutput said why
+  SmallVector<int64_t> shape(shapeOf(x).drop_back(output->entries.size()));
+  llvm::append_range(shape, output->entries);
+  auto type = withShape(tensorType(x), shape);
+  auto pool = ctx.create<AdaptiveMaxPoolOp>(type, withElement(type, ctx.i64()), x, output->dynamic, output->entries);
   return ctx.replace({pool.getResult(), pool.getIndices()});
 }
 

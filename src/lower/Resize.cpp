@@ -1,4 +1,5 @@
 // Interpolation of images.
+#include "dialect/WindowOps.h"
 #include "lower/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,7 +35,7 @@ SmallVector<double> namedScales(LowerContext &ctx, size_t spatial) {
   return scales;
 }
 
-LogicalResult resize(LowerContext &ctx, ResizeMode mode) {
+LogicalResult resize(LowerContext &ctx, ResizeMode mode, bool antialias = false) {
   bool isList = ctx.has("input");
   Value x = ctx.tensor(isList ? "input" : "self");
   if (rankOf(x) < 3 || rankOf(x) > 5)
@@ -62,6 +63,12 @@ LogicalResult resize(LowerContext &ctx, ResizeMode mode) {
   }
   llvm::append_range(shape, entries);
   bool alignCorners = ctx.has("align_corners") && ctx.flag("align_corners");
+  bool interpolates = mode == ResizeMode::Linear || mode == ResizeMode::Cubic;
+  if (antialias || (interpolates && spatial == 2 && dtypeOf(x).isUnsignedInteger(8)))
+    return ctx.replace(ctx.create<ResizeFilteredOp>(withShape(tensorType(x), shape), x, dynamic,
+                                                    mode == ResizeMode::Cubic ? "cubic" : "linear", antialias,
+                                                    alignCorners, scales, entries)
+                           .getResult());
   return ctx.replace(
       ctx.create<ResizeOp>(withShape(tensorType(x), shape), x, dynamic, mode, alignCorners, scales, entries)
           .getResult());
@@ -73,5 +80,7 @@ LogicalResult lowerNearest(LowerContext &ctx) { return resize(ctx, ResizeMode::N
 LogicalResult lowerNearestExact(LowerContext &ctx) { return resize(ctx, ResizeMode::NearestExact); }
 LogicalResult lowerLinearResize(LowerContext &ctx) { return resize(ctx, ResizeMode::Linear); }
 LogicalResult lowerCubicResize(LowerContext &ctx) { return resize(ctx, ResizeMode::Cubic); }
+LogicalResult lowerLinearAntialias(LowerContext &ctx) { return resize(ctx, ResizeMode::Linear, /*antialias=*/true); }
+LogicalResult lowerCubicAntialias(LowerContext &ctx) { return resize(ctx, ResizeMode::Cubic, /*antialias=*/true); }
 
 } // namespace ingot::lower

@@ -1,6 +1,7 @@
 #include "passes/functionalise/AliasSets.h"
 #include "passes/functionalise/InPlace.h"
 #include "passes/functionalise/Passes.h"
+#include "passes/functionalise/Statistics.h"
 
 #include "dialect/Conventions.h"
 #include "import/Carrier.h"
@@ -42,6 +43,7 @@ private:
   void visitBodies(AtenOp op);
   void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
   void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
+  void visitStatistics(AtenOp op, ArrayRef<Value> originals);
   void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
   void keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written, ArrayRef<Value> originals);
   AtenOp createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form);
@@ -75,14 +77,9 @@ LogicalResult Functionaliser::run() {
 
 void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
   visitBodies(op);
+  if (updatesStatistics(op))
+    return visitStatistics(op, originals);
   const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
-  if (updatesStatistics(op)) {
-    if (allowsFallback && schema)
-      return keepWrite(op, *schema, {"running_mean", "running_var"}, originals);
-    op.emitError("'") << op.getTarget() << "' in training mode changes its running statistics, which is not supported; "
-                      << "call model.eval() before exporting";
-    return fail();
-  }
   if (!schema)
     return;
   if (std::string view = viewOfMetadataWrite(op.getTarget()); !view.empty())
@@ -170,6 +167,17 @@ void Functionaliser::visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Valu
   // From here on the tensor itself is seen in its new form.
   aliases.addAlias(op.getResult(0), pure.getResult(0));
   aliases.addAlias(originals[*number], pure.getResult(0));
+  writers.push_back(op);
+}
+
+void Functionaliser::visitStatistics(AtenOp op, ArrayRef<Value> originals) {
+  StatisticsUpdate update = updateStatistics(builder, op);
+  for (auto [old, pure] : llvm::zip_equal(op->getResults(), update.results))
+    aliases.addAlias(old, pure);
+  Value mean = originals[*operandNumberOf(op, "running_mean")],
+        variance = originals[*operandNumberOf(op, "running_var")];
+  if (failed(aliases.write(mean, update.mean, op)) || failed(aliases.write(variance, update.variance, op)))
+    fail();
   writers.push_back(op);
 }
 

@@ -151,17 +151,4 @@ Type pureElementType(AtenOp op, RankedTensorType written) {
   return promoted ? promoted : written.getElementType();
 }
 
-bool keepsStatistics(AtenOp op) {
-  return TargetName(op.getTarget()).name == "aten::_native_batch_norm_legit" &&
-         !booleanOf(op, "training").value_or(true);
-}
-
-bool updatesStatistics(AtenOp op) {
-  StringRef name = TargetName(op.getTarget()).name;
-  bool training = booleanOf(op, "training").value_or(false) || booleanOf(op, "use_input_stats").value_or(false);
-  bool norm = name == "aten::batch_norm" || name == "aten::native_batch_norm" || name == "aten::instance_norm" ||
-              name == "aten::cudnn_batch_norm" || name == "aten::miopen_batch_norm";
-  return norm && training && operandOf(op, "running_mean");
-}
-
 } // namespace ingot

@@ -29,12 +29,6 @@ std::string viewOfMetadataWrite(llvm::StringRef target);
 /// The element type that the pure form computes in, which may be wider than that of the tensor written.
 mlir::Type pureElementType(AtenOp op, mlir::RankedTensorType written);
 
-/// The schema says that running statistics are written, but in this mode they are not.
-bool keepsStatistics(AtenOp op);
-
-/// Running statistics are changed although the schema does not say so.
-bool updatesStatistics(AtenOp op);
-
 /// Makes the conversions that torch.autocast does before a node explicit; `narrow` is autocast's type.
 void applyAutocast(AtenOp op, mlir::Type narrow);
 

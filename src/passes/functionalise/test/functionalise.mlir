@@ -126,3 +126,15 @@ func.func @pure(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = ingot.aten "aten::t"(%x) {args = {self = #ingot.value<0>}} : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return %x : tensor<2x3xf32>
 }
+
+// -----
+
+// A batch norm in training mode gives its new statistics as results.
+// CHECK-LABEL: func @statistics
+// CHECK-SAME: tensor<3xf32> {ingot.mutates = "m", ingot.name = "m"}, tensor<3xf32> {ingot.mutates = "v", ingot.name = "v"})
+func.func @statistics(%x: tensor<2x3xf32> {ingot.name = "x"}, %m: tensor<3xf32> {ingot.name = "m"}, %v: tensor<3xf32> {ingot.name = "v"}) -> tensor<2x3xf32> {
+  // CHECK-NEXT: %[[R:.*]]:5 = ingot.aten "aten::_native_batch_norm_legit_functional"(%arg0, %arg1, %arg2)
+  // CHECK-NEXT: return %[[R]]#0, %[[R]]#3, %[[R]]#4
+  %0 = ingot.aten "aten::batch_norm"(%x, %m, %v) {args = {bias, cudnn_enabled = true, eps = 1.0e-5 : f64, input = #ingot.value<0>, momentum = 0.1 : f64, running_mean = #ingot.value<1>, running_var = #ingot.value<2>, training = true, weight}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

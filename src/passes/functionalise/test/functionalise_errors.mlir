@@ -18,14 +18,6 @@ func.func @all(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @batchNorm(%x: tensor<2x3xf32>, %m: tensor<3xf32>) -> tensor<2x3xf32> {
-  // expected-error @+1 {{in training mode changes its running statistics}}
-  %0 = ingot.aten "aten::batch_norm"(%x, %m, %m) {args = {bias, cudnn_enabled = true, eps = 1.0e-5 : f64, input = #ingot.value<0>, momentum = 0.1 : f64, running_mean = #ingot.value<1>, running_var = #ingot.value<2>, training = true, weight}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
-  return %0 : tensor<2x3xf32>
-}
-
-// -----
-
 func.func @body(%p: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
   // expected-error @+1 {{a sub-graph of 'higher_order::cond' changes its operand number 0 in place}}
   %0 = ingot.aten "higher_order::cond"(%p, %x) {args = {arg0 = #ingot.value<0>, arg1 = #ingot.region<0>, arg2 = #ingot.region<1>, arg3 = [#ingot.value<1>]}} graphs {

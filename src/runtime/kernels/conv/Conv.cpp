@@ -80,8 +80,6 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
   if (x->sizes.size() < 3 || x->sizes.size() > 5 || weight->sizes.size() != x->sizes.size())
     return badShapes(context, "a convolution has one to three spatial dimensions");
-  if (!isFloating(x->dtype))
-    return badType(context, x->dtype);
   if (weight->dtype != x->dtype || context.resultTypes[0].dtype != x->dtype)
     return badStep(context, "the operands and the result have different element types");
   ConvProblem problem;

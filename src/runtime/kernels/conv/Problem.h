@@ -23,7 +23,7 @@ struct ConvProblem {
 /// Operands by their position in the step.
 enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 
-std::unique_ptr<BoundKernel> makeReferenceConv(const ConvProblem &problem);
+Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
 

@@ -1,4 +1,4 @@
-// The reference: any floating-point type, any strides. One-dimensional and two-dimensional convolutions are
+// The reference: any type of numbers, any strides. One-dimensional and two-dimensional convolutions are
 // three-dimensional ones with sizes of 1.
 #include "runtime/kernels/conv/Problem.h"
 #include "runtime/kernels/elementwise/Dispatch.h"
@@ -62,12 +62,15 @@ private:
     const auto *bias = problem.bias ? static_cast<const T *>(args.operands[ConvBias]) : nullptr;
     const C start = bias ? scalar::cast<C>(bias[o * problem.bias->strides[0]]) : C(0);
     forEach(result.sizes, [&](const Triple &at) {
-      C value = start + sum(args, n, o, at);
+      C value = scalar::add(start, sum(args, n, o, at));
       if (problem.residual) {
         const Tensor residual(*problem.residual);
-        value += scalar::cast<C>(static_cast<const T *>(args.operands[ConvResidual])[residual.offset(n, o, at)]);
+        value = scalar::add(
+            value, scalar::cast<C>(static_cast<const T *>(args.operands[ConvResidual])[residual.offset(n, o, at)]));
       }
-      static_cast<T *>(args.results[0])[result.offset(n, o, at)] = scalar::cast<T>(activate(problem.activation, value));
+      if constexpr (scalar::Real<C>)
+        value = activate(problem.activation, value);
+      static_cast<T *>(args.results[0])[result.offset(n, o, at)] = scalar::cast<T>(value);
     });
   }
 
@@ -103,7 +106,8 @@ private:
         const int64_t channel = group * inPerGroup + c;
         const int64_t position =
             problem.transposed ? weight.offset(channel, o % outPerGroup, k) : weight.offset(o, c, k);
-        total += scalar::cast<C>(input[x.offset(n, channel, from)]) * scalar::cast<C>(kernel[position]);
+        total = scalar::add(
+            total, scalar::mul(scalar::cast<C>(input[x.offset(n, channel, from)]), scalar::cast<C>(kernel[position])));
       }
     });
     return total;
@@ -116,11 +120,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<BoundKernel> makeReferenceConv(const ConvProblem &problem) {
-  auto made = dispatchType<FloatTypes>("conv", problem.x.dtype, [&]<typename T>() {
-    return Result<std::unique_ptr<BoundKernel>>(std::make_unique<ReferenceConv<T>>(problem));
-  });
-  return made ? *std::move(made) : nullptr; // the types were checked before
+Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem) {
+  return dispatchType < IntTypes | FloatTypes |
+         ComplexTypes > ("conv", problem.x.dtype, [&]<typename T>() { return makeKernel<ReferenceConv<T>>(problem); });
 }
 
 } // namespace ingot

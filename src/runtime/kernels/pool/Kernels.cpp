@@ -12,8 +12,9 @@ bool suitsChannelsLast(const PoolProblem &problem) {
              2147483647.0;
 }
 
+template <Result<PoolProblem> (*makeProblem)(const StepContext &)>
 Result<std::vector<ResultDesc>> inferMaxPool(const StepContext &context) {
-  INGOT_TRY(PoolProblem problem, maxPoolProblem(context));
+  INGOT_TRY(PoolProblem problem, makeProblem(context));
   if (context.resultTypes[0].dtype != problem.x.dtype || context.resultTypes[1].dtype != DType::Int64)
     return badStep(context, "the results have the wrong element types");
   TensorDesc indices = problem.result;
@@ -24,8 +25,9 @@ Result<std::vector<ResultDesc>> inferMaxPool(const StepContext &context) {
   return results;
 }
 
+template <Result<PoolProblem> (*makeProblem)(const StepContext &)>
 Result<std::unique_ptr<BoundKernel>> bindMaxPool(const StepContext &context, std::span<const TensorDesc>) {
-  INGOT_TRY(PoolProblem problem, maxPoolProblem(context));
+  INGOT_TRY(PoolProblem problem, makeProblem(context));
   if (suitsChannelsLast(problem))
     return makeFastMaxPool(std::move(problem));
   return makeReferenceMaxPool(std::move(problem));
@@ -49,7 +51,10 @@ Result<std::unique_ptr<BoundKernel>> bindAvgPool(const StepContext &context, std
 
 } // namespace
 
-extern const KernelDef kernelDef_max_pool = {"max_pool", inferMaxPool, bindMaxPool, true};
+extern const KernelDef kernelDef_max_pool = {"max_pool", inferMaxPool<maxPoolProblem>, bindMaxPool<maxPoolProblem>,
+                                             true};
+extern const KernelDef kernelDef_adaptive_max_pool = {"adaptive_max_pool", inferMaxPool<adaptiveMaxPoolProblem>,
+                                                      bindMaxPool<adaptiveMaxPoolProblem>, true};
 extern const KernelDef kernelDef_avg_pool = {"avg_pool", inferAvgPool<avgPoolProblem>, bindAvgPool<avgPoolProblem>,
                                              true};
 extern const KernelDef kernelDef_adaptive_avg_pool = {"adaptive_avg_pool", inferAvgPool<adaptivePoolProblem>,

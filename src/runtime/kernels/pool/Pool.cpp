@@ -1,5 +1,6 @@
 // The checks of pooling steps.
 #include "runtime/kernels/pool/Pool.h"
+#include "runtime/kernels/view/View.h"
 
 #include <algorithm>
 
@@ -7,8 +8,9 @@ namespace ingot {
 namespace {
 
 /// x is [C, spatial…] or [N, C, spatial…].
-Result<PoolProblem> startProblem(const StepContext &context, size_t spatialRank, size_t results) {
-  INGOT_CHECK(checkCounts(context, 1, 1, results));
+Result<PoolProblem> startProblem(const StepContext &context, size_t spatialRank, size_t results,
+                                 size_t maxOperands = 1) {
+  INGOT_CHECK(checkCounts(context, 1, maxOperands, results));
   INGOT_TRY(const TensorDesc *x, tensorAt(context, 0));
   if (spatialRank < 1 || spatialRank > 3)
     return badStep(context, "pooling has one to three spatial dimensions");
@@ -129,14 +131,17 @@ Result<PoolProblem> avgPoolProblem(const StepContext &context) {
   return problem;
 }
 
-Result<PoolProblem> adaptivePoolProblem(const StepContext &context) {
-  const size_t rank = kernelRank(context, "output");
-  INGOT_TRY(auto output, listAttr(context, "output", rank, 0, kMaxTable));
-  INGOT_TRY(PoolProblem problem, startProblem(context, rank, 1));
+namespace {
+
+Result<PoolProblem> dividedProblem(const StepContext &context, std::vector<int64_t> output, bool isMax) {
+  const size_t rank = output.size();
+  INGOT_TRY(PoolProblem problem, startProblem(context, rank, isMax ? 2 : 1, isMax ? 4 : 1));
   problem.includePadding = false;
   for (size_t i = 0; i < 3; ++i) {
     const int64_t in = problem.in[i];
     problem.out[i] = i < 3 - rank ? 1 : output[i - (3 - rank)];
+    if (problem.out[i] < 0 || problem.out[i] > kMaxTable)
+      return badShapes(context, "an output size is out of range");
     if (in == 0)
       return badShapes(context, "a spatial dimension is empty");
     for (int64_t position = 0; position < problem.out[i]; ++position) {
@@ -147,6 +152,18 @@ Result<PoolProblem> adaptivePoolProblem(const StepContext &context) {
   }
   setResult(problem, std::move(output));
   return problem;
+}
+
+} // namespace
+
+Result<PoolProblem> adaptivePoolProblem(const StepContext &context) {
+  INGOT_TRY(auto output, listAttr(context, "output", kernelRank(context, "output"), 0, kMaxTable));
+  return dividedProblem(context, std::move(output), false);
+}
+
+Result<PoolProblem> adaptiveMaxPoolProblem(const StepContext &context) {
+  INGOT_TRY(auto output, dynamicListAttr(context, "output", 1));
+  return dividedProblem(context, std::move(output), true);
 }
 
 } // namespace ingot

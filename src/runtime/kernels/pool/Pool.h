@@ -40,6 +40,7 @@ struct PoolProblem {
 Result<PoolProblem> maxPoolProblem(const StepContext &context);
 Result<PoolProblem> avgPoolProblem(const StepContext &context);
 Result<PoolProblem> adaptivePoolProblem(const StepContext &context);
+Result<PoolProblem> adaptiveMaxPoolProblem(const StepContext &context);
 
 /// Loops with channels inside, for channels-last float32 only.
 std::unique_ptr<BoundKernel> makeFastMaxPool(PoolProblem problem);

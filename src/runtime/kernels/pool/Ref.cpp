@@ -76,17 +76,19 @@ public:
 private:
   void position(const KernelArgs &args, int64_t source, int64_t target, const Triple &at) const override {
     const T *x = static_cast<const T *>(args.operands[0]) + source;
-    double sum = 0;
+    using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    Sum sum = 0;
     int64_t read = 0;
     forEachInWindow(at, [&](int64_t offset, int64_t) {
-      sum += scalar::cast<double>(x[offset]);
+      sum = scalar::add(sum, scalar::cast<Sum>(x[offset]));
       ++read;
     });
     int64_t padded = 1;
     for (size_t i = 0; i < 3; ++i)
       padded *= problem.windows[i][at[i]].padded;
+    const auto divisor = static_cast<Sum>(problem.divisorFor(read, padded));
     // A window that lies in the padding alone gives 0, not 0 / 0.
-    const double mean = read == 0 ? 0 : sum / problem.divisorFor(read, padded);
+    const Sum mean = read == 0 || divisor == 0 ? Sum(0) : sum / divisor;
     static_cast<T *>(args.results[0])[target] = scalar::cast<T>(mean);
   }
 };
@@ -101,9 +103,10 @@ Result<std::unique_ptr<BoundKernel>> makeReferenceMaxPool(PoolProblem problem) {
 }
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceAvgPool(PoolProblem problem) {
-  return dispatchType<FloatTypes>("avg_pool", problem.x.dtype, [&]<typename T>() {
-    return Result<std::unique_ptr<BoundKernel>>(std::make_unique<ReferenceAvgPool<T>>(std::move(problem)));
-  });
+  return dispatchType < IntTypes |
+         FloatTypes > ("avg_pool", problem.x.dtype, [&]<typename T>() {
+           return Result<std::unique_ptr<BoundKernel>>(std::make_unique<ReferenceAvgPool<T>>(std::move(problem)));
+         });
 }
 
 } // namespace ingot

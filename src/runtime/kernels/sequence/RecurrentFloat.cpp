@@ -1,0 +1,30 @@
+// The float32 parts of recurrent layers that are compiled for several CPUs, or left to oneDNN.
+#include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/sequence/Recurrent.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+namespace ingot {
+namespace {
+
+INGOT_SIMD void lstmRowFloat(const CellRow<float> *row) { lstmRow(*row); }
+INGOT_SIMD void gruRowFloat(const CellRow<float> *row) { gruRow(*row); }
+INGOT_SIMD void plainRowFloat(const CellRow<float> *row, bool isRelu) { plainRow(*row, isRelu); }
+
+} // namespace
+
+void recurrentRow(RecurrentCell cell, const CellRow<float> &row) {
+  if (cell == RecurrentCell::Lstm)
+    lstmRowFloat(&row);
+  else if (cell == RecurrentCell::Gru)
+    gruRowFloat(&row);
+  else
+    plainRowFloat(&row, cell == RecurrentCell::Relu);
+}
+
+void multiplyTransposed(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
+  // It fails for bad sizes only, which are checked before.
+  (void)dnnl_sgemm('N', 'T', m, n, k, 1.0F, a, k, b, k, 0.0F, c, n);
+}
+
+} // namespace ingot
