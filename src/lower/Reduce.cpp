@@ -1,4 +1,5 @@
 // Reductions. Those of float16 and bfloat16 are computed in float32 and rounded at the end.
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 #include <cmath>
@@ -104,7 +105,7 @@ LogicalResult lowerAminmax(LowerContext &ctx) {
 LogicalResult lowerMean(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype))
+  if (isIntegral(dtype))
     return ctx.refuse("PyTorch gives means of floating-point tensors only");
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
@@ -144,7 +145,7 @@ double correctionOf(LowerContext &ctx) {
 /// In the type of computation, dimensions kept; nullopt after refusing.
 std::optional<Moments> moments(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  if (!isFloat(dtypeOf(x))) {
+  if (isIntegral(dtypeOf(x))) {
     (void)ctx.refuse("variances of floating-point tensors only");
     return std::nullopt;
   }
@@ -153,7 +154,14 @@ std::optional<Moments> moments(LowerContext &ctx) {
   Moments result{{}, {}, reducedAxes(ctx, x)};
   result.mean = result.dims.empty() ? wide : ctx.mean(wide, result.dims);
   Value centred = ctx.binary<SubOp>(wide, result.mean);
-  Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(centred, centred), result.dims);
+  auto squaresOf = [&](Value part) { return ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(part, part), result.dims); };
+  Value squares;
+  if (isComplex(compute)) { // the variance of complex numbers is real
+    squares = ctx.binary<AddOp>(squaresOf(realPart(ctx, centred)), squaresOf(imagPart(ctx, centred)));
+    compute = realType(compute);
+  } else {
+    squares = squaresOf(centred);
+  }
   Value count = ctx.constant(Number::of(ctx.numElements(x, result.dims)), compute);
   double correction = correctionOf(ctx);
   if (correction != 0)
@@ -166,10 +174,12 @@ LogicalResult spread(LowerContext &ctx, bool isDeviation, bool withMean) {
   std::optional<Moments> found = moments(ctx);
   if (!found)
     return failure(); // moments said why
-  auto finish = [&](Value value) { return withoutDims(ctx, ctx.cast(value, ctx.resultDtype()), found->dims); };
+  auto finish = [&](Value value, size_t result) {
+    return withoutDims(ctx, ctx.cast(value, ctx.resultDtype(result)), found->dims);
+  };
   Value variance = isDeviation ? ctx.unary<SqrtOp>(found->variance) : found->variance;
-  Value result = finish(variance);
-  return withMean ? ctx.replace({result, finish(found->mean)}) : ctx.replace(result);
+  Value result = finish(variance, 0);
+  return withMean ? ctx.replace({result, finish(found->mean, 1)}) : ctx.replace(result);
 }
 
 } // namespace
@@ -205,10 +215,13 @@ static Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> 
 LogicalResult lowerNorm(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype))
+  if (isIntegral(dtype))
     return ctx.refuse("norms of floating-point tensors only");
   double p = ctx.optionalReal(ctx.has("ord") ? "ord" : "p").value_or(2);
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
+  if (isComplex(dtypeOf(x)))
+    x = magnitude(ctx, x);
+  dtype = realType(dtype);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
   Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), dtype);
   return ctx.replace(withoutDims(ctx, result, dims));
@@ -220,9 +233,9 @@ LogicalResult lowerLogsumexp(LowerContext &ctx) {
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(x, computeType(dtype));
   // Infinite maxima are not subtracted: infinity minus itself would be NaN.
-  Value peak = ctx.reduce(ReduceKind::Max, wide, dims);
+  Value peak = ctx.reduce(ReduceKind::Max, isComplex(dtype) ? realPart(ctx, wide) : wide, dims);
   Value isInfinite = ctx.test<IsinfOp>(peak);
-  peak = ctx.select(isInfinite, ctx.constant(0, dtypeOf(wide)), peak);
+  peak = ctx.cast(ctx.select(isInfinite, ctx.constant(0, dtypeOf(peak)), peak), dtypeOf(wide));
   Value powers = ctx.unary<ExpOp>(ctx.binary<SubOp>(wide, peak));
   Value sum = ctx.unary<LogOp>(ctx.reduce(ReduceKind::Sum, powers, dims));
   Value result = ctx.cast(ctx.binary<AddOp>(sum, peak), dtype);
