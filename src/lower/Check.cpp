@@ -62,7 +62,7 @@ private:
     return value && isa<RankedTensorType>(value.getType());
   }
   bool isNumber(Attribute attr) {
-    if (isa<IntegerAttr, FloatAttr>(attr))
+    if (isa<IntegerAttr, FloatAttr>(attr) || complexOf(attr))
       return true;
     Value value = operandAt(attr);
     return value && !isa<RankedTensorType>(value.getType());

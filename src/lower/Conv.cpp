@@ -1,4 +1,5 @@
 // Convolutions over one to three dimensions.
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -59,6 +60,23 @@ LogicalResult readPadding(LowerContext &ctx, Conv &conv) {
   return success();
 }
 
+/// The convolution of `x` as `type`. A complex one is three real ones, as in PyTorch, so that it rounds alike.
+Value convolve(LowerContext &ctx, const Conv &conv, RankedTensorType type, Value x, Value weight, Value bias) {
+  if (!isComplex(type.getElementType()))
+    return ctx
+        .create<ConvOp>(type, x, weight, bias, Value(), conv.strides, conv.low, conv.high, conv.dilations,
+                        conv.outputPadding, conv.groups, conv.transposed, Activation::None)
+        .getResult();
+  RankedTensorType part = type.clone(realType(type.getElementType()));
+  Value xr = realPart(ctx, x), xi = imagPart(ctx, x), wr = realPart(ctx, weight), wi = imagPart(ctx, weight);
+  Value br = bias ? realPart(ctx, bias) : Value();
+  Value bothBiases = bias ? ctx.binary<AddOp>(br, imagPart(ctx, bias)) : Value();
+  Value reals = convolve(ctx, conv, part, xr, wr, br), imags = convolve(ctx, conv, part, xi, wi, Value());
+  Value both = convolve(ctx, conv, part, ctx.binary<AddOp>(xr, xi), ctx.binary<AddOp>(wr, wi), bothBiases);
+  Value imag = ctx.binary<SubOp>(ctx.binary<SubOp>(both, reals), imags);
+  return makeComplex(ctx, ctx.binary<SubOp>(reals, imags), imag);
+}
+
 LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
   bool isBatched = rankOf(conv.x) == static_cast<int64_t>(conv.spatial) + 2;
   if (!isBatched && rankOf(conv.x) != static_cast<int64_t>(conv.spatial) + 1)
@@ -68,9 +86,7 @@ LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
   RankedTensorType type = convType(tensorType(x), tensorType(conv.weight), shape);
   if (!type)
     return ctx.refuse("the shapes of operand and weight do not fit together");
-  Value result = ctx.create<ConvOp>(type, x, conv.weight, conv.bias, Value(), conv.strides, conv.low, conv.high,
-                                    conv.dilations, conv.outputPadding, conv.groups, conv.transposed, Activation::None)
-                     .getResult();
+  Value result = convolve(ctx, conv, type, x, conv.weight, conv.bias);
   return ctx.replace(isBatched ? result : ctx.dropDims(result, {0}));
 }
 

@@ -80,8 +80,11 @@ LogicalResult lowerArange(LowerContext &ctx) {
   if (!count)
     return failure(); // countSteps said why
   bool isReal = start.kind == Number::Float || step.kind == Number::Float;
-  if (isReal && isIntegral(ctx.resultDtype()))
-    return ctx.refuse("a sequence of integers with a real start or step");
+  if (isReal && isIntegral(ctx.resultDtype())) { // known, as countSteps has seen
+    start = Number::of(static_cast<int64_t>(start.asDouble()));
+    step = Number::of(static_cast<int64_t>(step.asDouble()));
+    isReal = false;
+  }
   if (isReal) {
     start = toFloat(ctx, start);
     step = toFloat(ctx, step);
@@ -89,24 +92,39 @@ LogicalResult lowerArange(LowerContext &ctx) {
   return ctx.replace(ctx.iota(start, step, *count, ctx.resultDtype()));
 }
 
-LogicalResult lowerLinspace(LowerContext &ctx) {
-  double start = ctx.real("start"), end = ctx.real("end");
-  int64_t steps = ctx.integer("steps");
-  Type dtype = ctx.resultDtype();
-  if (!isFloat(dtype))
-    return ctx.refuse("only floating-point sequences are supported");
-  Type compute = computeType(dtype);
-  if (steps <= 1)
-    return ctx.replace(ctx.full(Number::of(start), {Size(steps)}, dtype));
-  double step = (end - start) / static_cast<double>(steps - 1);
-  // From both ends to the middle, as PyTorch does, so that the last element is `end` exactly.
-  Value position = ctx.iota(Size(steps));
+/// Numbers from start to end in steps of one size, in `compute`: from both ends to the middle, as PyTorch does, so that
+/// the last one is `end` exactly.
+static Value evenSteps(LowerContext &ctx, int64_t count, Type compute) {
+  auto bound = [&](StringRef name) {
+    // Numbers become ones of the result's type first.
+    return ctx.cast(ctx.as(ctx.operand(name), ctx.resultDtype()), compute);
+  };
+  Value start = bound("start"), end = bound("end");
+  if (count <= 1)
+    return ctx.expand(start, {Size(count)});
+  Value last = ctx.constant(Number::of(count - 1), compute);
+  Value step = ctx.binary<DivOp>(ctx.binary<SubOp>(end, start), last);
+  Value position = ctx.iota(Size(count));
   Value index = ctx.cast(position, compute);
-  Value rest = ctx.binary<SubOp>(ctx.constant(static_cast<double>(steps - 1), compute), index);
-  Value low = ctx.binary<AddOp>(ctx.binary<MulOp>(index, step), start);
-  Value high = ctx.binary<SubOp>(ctx.constant(end, compute), ctx.binary<MulOp>(rest, step));
-  Value isLow = ctx.compare<LtOp>(position, static_cast<double>(steps / 2));
-  return ctx.replace(ctx.cast(ctx.select(isLow, low, high), dtype));
+  Value rest = ctx.cast(ctx.binary<SubOp>(ctx.constant(Number::of(count - 1), ctx.i64()), position), compute);
+  Value low = ctx.binary<AddOp>(start, ctx.binary<MulOp>(step, index));
+  Value high = ctx.binary<SubOp>(end, ctx.binary<MulOp>(step, rest));
+  Value isLow = ctx.compare<LtOp>(position, static_cast<double>(count / 2));
+  return ctx.select(isLow, low, high);
+}
+
+LogicalResult lowerLinspace(LowerContext &ctx) {
+  Type dtype = ctx.resultDtype();
+  Type compute = isIntegral(dtype) ? ctx.builder.getF64Type() : dtype;
+  return ctx.replace(ctx.cast(evenSteps(ctx, ctx.integer("steps"), compute), dtype));
+}
+
+LogicalResult lowerLogspace(LowerContext &ctx) {
+  Type dtype = ctx.resultDtype();
+  Type compute = floatType(dtype);
+  Value exponents = evenSteps(ctx, ctx.integer("steps"), compute);
+  Value base = ctx.constant(ctx.real("base"), compute);
+  return ctx.replace(ctx.cast(ctx.binary<PowOp>(base, exponents), dtype));
 }
 
 //===------------------------------------------------------------------------------------------===//

@@ -1,6 +1,9 @@
 // Element-wise operators with arguments of their own; those without are in Elementwise.h.
 #include "lower/Elementwise.h"
 
+#include "dialect/SpecialOps.h"
+#include "lower/Complex.h"
+
 #include <cmath>
 #include <limits>
 
@@ -26,7 +29,7 @@ Type promote(LowerContext &ctx, ArrayRef<Operand> operands, Types types) {
 }
 
 Value unaryOperand(LowerContext &ctx, Types types) {
-  Value x = ctx.tensor(ctx.has("self") ? "self" : "input");
+  Value x = ctx.tensor(ctx.has("self") ? "self" : ctx.has("x") ? "x" : "input");
   Type dtype = promote(ctx, {x}, types);
   return dtype ? ctx.cast(x, dtype) : Value();
 }
@@ -42,6 +45,10 @@ std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Opera
 std::pair<StringRef, StringRef> pairNames(LowerContext &ctx) {
   if (ctx.has("exponent"))
     return {"self", "exponent"};
+  if (ctx.has("n"))
+    return {"x", "n"};
+  if (ctx.has("values"))
+    return {"self", "values"};
   return {"self", "other"};
 }
 
@@ -112,20 +119,24 @@ LogicalResult lowerDiv(LowerContext &ctx) {
   return ctx.refuse("rounding mode '" + rounding + "' is unknown");
 }
 
+/// pow(x, 2), so that booleans become integers.
 LogicalResult lowerSquare(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
+  Operand self = ctx.operand("self"), two = Number::of(int64_t{2});
+  Value x = ctx.as(self, resultType(ctx.builder.getContext(), {self, two}));
   return ctx.replace(ctx.binary<MulOp>(x, x));
 }
 
 /// The powers that PyTorch computes by other means than pow; null for all others.
 static Value powByConstant(LowerContext &ctx, Value x, double exponent) {
+  if (exponent == 0) // of NaN too
+    return ctx.full(Number::of(int64_t{1}), ctx.sizes(x), dtypeOf(x));
   if (exponent == 1)
     return x;
   if (exponent == 2)
     return ctx.binary<MulOp>(x, x);
   if (exponent == 3)
     return ctx.binary<MulOp>(ctx.binary<MulOp>(x, x), x);
-  if (!isFloat(dtypeOf(x)))
+  if (isIntegral(dtypeOf(x)))
     return {};
   if (exponent == 0.5)
     return ctx.unary<SqrtOp>(x);
@@ -138,18 +149,30 @@ static Value powByConstant(LowerContext &ctx, Value x, double exponent) {
   return {};
 }
 
-LogicalResult lowerPow(LowerContext &ctx) {
+static LogicalResult lowerPowAs(LowerContext &ctx, Type dtype) {
   Operand base = ctx.operand("self"), exponent = ctx.operand("exponent");
-  Type dtype = promote(ctx, {base, exponent});
-  if (!dtype)
-    return failure(); // promote said why
   Value x = ctx.as(base, dtype);
-  bool isLiteral = !exponent.isTensor() && exponent.number.isStatic() && !isBool(dtype);
+  const Number &number = exponent.number;
+  bool isLiteral = !exponent.isTensor() && number.isStatic() && number.imaginary == 0 && !isBool(dtype);
   // PyTorch rounds cubes once for float16, and after each product for bfloat16.
   Value wide = dtype.isF16() ? ctx.cast(x, ctx.f32()) : x;
   if (Value result = isLiteral ? powByConstant(ctx, wide, exponent.number.asDouble()) : Value())
     return ctx.replace(ctx.cast(result, dtype));
   return ctx.replace(ctx.binary<PowOp>(x, ctx.as(exponent, dtype)));
+}
+
+LogicalResult lowerPow(LowerContext &ctx) {
+  Type dtype = promote(ctx, {ctx.operand("self"), ctx.operand("exponent")});
+  return dtype ? lowerPowAs(ctx, dtype) : failure();
+}
+
+/// In double precision, whatever the operands are.
+LogicalResult lowerFloatPower(LowerContext &ctx) {
+  Type dtype = promote(ctx, {ctx.operand("self"), ctx.operand("exponent")});
+  if (!dtype)
+    return failure(); // promote said why
+  Type f64 = ctx.builder.getF64Type();
+  return lowerPowAs(ctx, isComplex(dtype) ? Type(ComplexType::get(f64)) : f64);
 }
 
 //===------------------------------------------------------------------------------------------===//
@@ -208,18 +231,16 @@ LogicalResult lowerIsfinite(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   if (isIntegral(dtypeOf(x)))
     return ctx.replace(ctx.full(Number::of(true), ctx.sizes(x), ctx.i1()));
-  if (isComplex(dtypeOf(x)))
-    return ctx.refuse("complex numbers are not supported by this operator");
   // NaN is less than nothing, so one comparison tells both.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return ctx.replace(ctx.compare<LtOp>(ctx.unary<AbsOp>(x), kInfinity));
+  auto isFinite = [&](Value part) { return ctx.compare<LtOp>(ctx.unary<AbsOp>(part), kInfinity); };
+  if (isComplex(dtypeOf(x)))
+    return ctx.replace(ctx.binary<BitwiseAndOp>(isFinite(realPart(ctx, x)), isFinite(imagPart(ctx, x))));
+  return ctx.replace(isFinite(x));
 }
 
-LogicalResult lowerNanToNum(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
-  auto dtype = dyn_cast<FloatType>(dtypeOf(x));
-  if (!dtype)
-    return isIntegral(dtypeOf(x)) ? ctx.replace(x) : ctx.refuse("complex numbers are not supported");
+static Value nanToNum(LowerContext &ctx, Value x) {
+  auto dtype = cast<FloatType>(dtypeOf(x));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double largest = APFloat::getLargest(dtype.getFloatSemantics()).convertToDouble();
   auto orElse = [&](StringRef name, double fallback) {
@@ -227,8 +248,17 @@ LogicalResult lowerNanToNum(LowerContext &ctx) {
   };
   Value result = ctx.select(ctx.test<IsnanOp>(x), orElse("nan", 0), x);
   result = ctx.select(ctx.compare<EqOp>(x, kInfinity), orElse("posinf", largest), result);
-  result = ctx.select(ctx.compare<EqOp>(x, -kInfinity), orElse("neginf", -largest), result);
-  return ctx.replace(result);
+  return ctx.select(ctx.compare<EqOp>(x, -kInfinity), orElse("neginf", -largest), result);
+}
+
+LogicalResult lowerNanToNum(LowerContext &ctx) {
+  Value x = ctx.tensor("self");
+  if (isIntegral(dtypeOf(x)))
+    return ctx.replace(x);
+  if (!isComplex(dtypeOf(x)))
+    return ctx.replace(nanToNum(ctx, x));
+  Value real = nanToNum(ctx, realPart(ctx, x));
+  return ctx.replace(makeComplex(ctx, real, nanToNum(ctx, imagPart(ctx, x))));
 }
 
 //===------------------------------------------------------------------------------------------===//
@@ -247,7 +277,7 @@ LogicalResult lowerAddcmul(LowerContext &ctx) {
 
 LogicalResult lowerAddcdiv(LowerContext &ctx) {
   Operand self = ctx.operand("self"), a = ctx.operand("tensor1"), b = ctx.operand("tensor2");
-  Type dtype = promote(ctx, {self, a, b}, Types::FloatsOnly);
+  Type dtype = promote(ctx, {self, a, b}, Types::ToFloat);
   if (!dtype)
     return failure(); // promote said why
   Type compute = computeType(dtype);
@@ -257,7 +287,7 @@ LogicalResult lowerAddcdiv(LowerContext &ctx) {
 
 LogicalResult lowerLerp(LowerContext &ctx) {
   Operand self = ctx.operand("self"), end = ctx.operand("end"), by = ctx.operand("weight");
-  Type dtype = promote(ctx, {self, end}, Types::FloatsOnly);
+  Type dtype = promote(ctx, {self, end}, Types::ToFloat);
   if (!dtype)
     return failure(); // promote said why
   Type compute = computeType(dtype);
@@ -267,7 +297,7 @@ LogicalResult lowerLerp(LowerContext &ctx) {
   Value low = ctx.binary<AddOp>(from, ctx.binary<MulOp>(weight, difference));
   Value rest = ctx.binary<SubOp>(ctx.constant(1, compute), weight);
   Value high = ctx.binary<SubOp>(to, ctx.binary<MulOp>(difference, rest));
-  Value isLow = ctx.compare<LtOp>(ctx.unary<AbsOp>(weight), 0.5);
+  Value isLow = ctx.compare<LtOp>(magnitude(ctx, weight), 0.5);
   return ctx.replace(ctx.cast(ctx.select(isLow, low, high), dtype));
 }
 

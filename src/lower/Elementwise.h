@@ -10,7 +10,7 @@ enum class Types : uint8_t {
   Keep,       ///< computes in the promoted type
   ToFloat,    ///< integers and booleans become float32: sin, div
   Rounding,   ///< as Keep; integers are the result already: floor
-  NoComplex,  ///< as Keep; complex numbers have no order: comparisons, maximum
+  NoComplex,  ///< as Keep; complex numbers have no order: maximum
   FloatsOnly, ///< PyTorch refuses integers: gelu
 };
 
@@ -26,7 +26,7 @@ struct Pair {
 };
 std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Operand &b, Types types);
 
-/// The names of an operator's first two arguments: (self, other), (self, exponent), ….
+/// The names of an operator's first two arguments: (self, other), (self, exponent), (x, n), ….
 std::pair<llvm::StringRef, llvm::StringRef> pairNames(LowerContext &ctx);
 
 template <typename Op, Types types> mlir::LogicalResult lowerUnary(LowerContext &ctx) {
@@ -51,7 +51,7 @@ template <typename Op, Types types> mlir::LogicalResult lowerBinary(LowerContext
 }
 
 template <typename Op> mlir::LogicalResult lowerCompare(LowerContext &ctx) {
-  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::NoComplex);
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::Keep);
   if (!pair)
     return mlir::failure(); // promotePair said why
   return ctx.replace(ctx.compare<Op>(pair->a, pair->b));

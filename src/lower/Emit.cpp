@@ -14,7 +14,7 @@ namespace {
 
 APFloat toFloat(const Number &number, FloatType dtype) {
   APFloat value(dtype.getFloatSemantics());
-  if (number.kind != Number::Float) {
+  if (number.isInteger()) {
     value.convertFromAPInt(APInt(64, number.integer, /*isSigned=*/true), /*IsSigned=*/true,
                            APFloat::rmNearestTiesToEven);
     return value;
@@ -27,8 +27,8 @@ APFloat toFloat(const Number &number, FloatType dtype) {
 
 APInt toInteger(const Number &number, IntegerType dtype) {
   if (isBool(dtype))
-    return APInt(1, number.asDouble() != 0);
-  if (number.kind != Number::Float)
+    return APInt(1, !number.is(0));
+  if (number.isInteger())
     return APInt(64, number.integer, /*isSigned=*/true).sextOrTrunc(dtype.getWidth());
   APSInt value(dtype.getWidth(), dtype.isUnsigned());
   bool isExact = false;
@@ -43,7 +43,7 @@ DenseElementsAttr splat(const Number &number, Type dtype) {
   if (auto integer = dyn_cast<IntegerType>(dtype))
     return DenseElementsAttr::get(type, toInteger(number, integer));
   auto part = cast<FloatType>(cast<ComplexType>(dtype).getElementType());
-  std::complex<APFloat> value(toFloat(number, part), APFloat(part.getFloatSemantics()));
+  std::complex<APFloat> value(toFloat(number, part), toFloat(Number::of(number.imaginary), part));
   return DenseElementsAttr::get(type, ArrayRef<std::complex<APFloat>>(value));
 }
 

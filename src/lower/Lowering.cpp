@@ -22,6 +22,17 @@ Value LowerContext::operandAt(Attribute ref) {
   return value ? op->getOperand(value.getIndex()) : Value();
 }
 
+std::optional<std::complex<double>> complexOf(Attribute attr) {
+  auto tagged = dyn_cast<TaggedAttr>(attr);
+  if (!tagged || tagged.getKind() != "complex")
+    return std::nullopt;
+  auto [real, imaginary] = tagged.getValue().split(',');
+  double parts[2] = {0, 0};
+  if (real.getAsDouble(parts[0]) || imaginary.getAsDouble(parts[1]))
+    return std::nullopt;
+  return std::complex<double>(parts[0], parts[1]);
+}
+
 Operand LowerContext::toOperand(Attribute attr) {
   if (Value value = operandAt(attr))
     return isa<RankedTensorType>(value.getType()) ? Operand(value) : Operand(Number::of(value));
@@ -29,6 +40,8 @@ Operand LowerContext::toOperand(Attribute attr) {
     return Number::of(real.getValueAsDouble());
   if (auto boolean = dyn_cast<BoolAttr>(attr))
     return Number::of(boolean.getValue());
+  if (auto tagged = dyn_cast<TaggedAttr>(attr))
+    return Number::of(complexOf(tagged).value_or(0));
   return Number::of(cast<IntegerAttr>(attr).getValue().getSExtValue());
 }
 

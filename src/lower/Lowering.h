@@ -96,6 +96,9 @@ private:
 
 using LowerFn = mlir::LogicalResult (*)(LowerContext &);
 
+/// The complex number that a literal argument is; nullopt for everything else.
+std::optional<std::complex<double>> complexOf(mlir::Attribute attr);
+
 /// What is wrong with a carrier's arguments or results by its schema; empty when nothing is.
 std::string checkArguments(AtenOp op);
 

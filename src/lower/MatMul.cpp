@@ -1,4 +1,5 @@
 // Matrix products.
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -61,6 +62,11 @@ LogicalResult lowerMm(LowerContext &ctx) { return productOfRank(ctx, "mat2", 2, 
 LogicalResult lowerBmm(LowerContext &ctx) { return productOfRank(ctx, "mat2", 3, 3); }
 LogicalResult lowerMv(LowerContext &ctx) { return productOfRank(ctx, "vec", 2, 1); }
 LogicalResult lowerDot(LowerContext &ctx) { return productOfRank(ctx, ctx.has("tensor") ? "tensor" : "other", 1, 1); }
+
+LogicalResult lowerVdot(LowerContext &ctx) {
+  Value a = ctx.tensor("self"), b = ctx.tensor("other");
+  return areOfRank(ctx, a, 1, b, 1) ? product(ctx, conjugate(ctx, a), b) : failure();
+}
 
 LogicalResult lowerAddmm(LowerContext &ctx) {
   Value a = ctx.tensor("mat1"), b = ctx.tensor("mat2");

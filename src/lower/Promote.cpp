@@ -57,6 +57,8 @@ Type dtypeOfNumber(MLIRContext *context, Number::Kind kind) {
     return IntegerType::get(context, 64);
   case Number::Float:
     return Float32Type::get(context);
+  case Number::Complex:
+    return ComplexType::get(Float32Type::get(context));
   }
   return {};
 }

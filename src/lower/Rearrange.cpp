@@ -1,4 +1,5 @@
 // Operators that repeat, turn, shuffle and pad.
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -211,8 +212,14 @@ static LogicalResult pad(LowerContext &ctx, StringRef listName, PadMode mode, co
   auto isZero = [](int64_t entry) { return entry == 0; };
   if (llvm::all_of(list, isZero))
     return ctx.replace(x);
-  auto type = withShape(tensorType(x), shape);
-  return ctx.replace(ctx.create<PadOp>(type, x, low, high, mode, llvm::APFloat(value.asDouble())).getResult());
+  auto padded = [&](Value part, double fill) {
+    return ctx.create<PadOp>(withShape(tensorType(part), shape), part, low, high, mode, llvm::APFloat(fill))
+        .getResult();
+  };
+  if (value.imaginary == 0)
+    return ctx.replace(padded(x, value.asDouble()));
+  Value real = padded(realPart(ctx, x), value.real);
+  return ctx.replace(makeComplex(ctx, real, padded(imagPart(ctx, x), value.imaginary)));
 }
 
 LogicalResult lowerConstantPad(LowerContext &ctx) { return pad(ctx, "pad", PadMode::Constant, ctx.number("value")); }

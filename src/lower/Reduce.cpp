@@ -2,6 +2,7 @@
 #include "lower/Reduce.h"
 
 #include "dialect/ScatterOps.h"
+#include "lower/Complex.h"
 
 #include <cmath>
 #include <limits>
@@ -293,6 +294,9 @@ LogicalResult lowerNorm(LowerContext &ctx) {
     return ctx.refuse("norms of floating-point tensors only");
   double p = ctx.optionalReal(ctx.has("ord") ? "ord" : "p").value_or(2);
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
+  if (isComplex(dtypeOf(x)))
+    x = magnitude(ctx, x);
+  dtype = realType(dtype);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
   Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), ctx.resultDtype());
   return ctx.replace(withoutDims(ctx, result, dims));
@@ -304,9 +308,9 @@ LogicalResult lowerLogsumexp(LowerContext &ctx) {
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(x, computeType(dtype));
   // Infinite maxima are not subtracted: infinity minus itself would be NaN.
-  Value peak = ctx.reduce(ReduceKind::Max, wide, dims);
+  Value peak = ctx.reduce(ReduceKind::Max, isComplex(dtype) ? realPart(ctx, wide) : wide, dims);
   Value isInfinite = ctx.test<IsinfOp>(peak);
-  peak = ctx.select(isInfinite, ctx.constant(0, dtypeOf(wide)), peak);
+  peak = ctx.cast(ctx.select(isInfinite, ctx.constant(0, dtypeOf(peak)), peak), dtypeOf(wide));
   Value powers = ctx.unary<ExpOp>(ctx.binary<SubOp>(wide, peak));
   Value sum = ctx.unary<LogOp>(ctx.reduce(ReduceKind::Sum, powers, dims));
   Value result = ctx.cast(ctx.binary<AddOp>(sum, peak), dtype);

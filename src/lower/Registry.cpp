@@ -1,5 +1,6 @@
 #include "lower/Registry.h"
 
+#include "dialect/SpecialOps.h"
 #include "lower/Elementwise.h"
 #include "llvm/ADT/StringMap.h"
 

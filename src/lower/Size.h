@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <complex>
 #include <cstdint>
 
 namespace ingot::lower {
@@ -38,10 +39,11 @@ inline llvm::SmallVector<int64_t> axisRange(int64_t from, int64_t to) {
 /// A Python number: its category decides type promotion, its value is a literal or an SSA value
 /// (i64, f64 or i1).
 struct Number {
-  enum Kind : uint8_t { Bool, Int, Float } kind = Int;
+  enum Kind : uint8_t { Bool, Int, Float, Complex } kind = Int;
   int64_t integer = 0; ///< of Bool and Int
-  double real = 0;     ///< of Float
+  double real = 0;     ///< of Float and Complex
   mlir::Value dynamic;
+  double imaginary = 0; ///< of Complex
 
   static Number of(bool value) { return {Bool, value, 0, {}}; }
   static Number of(int64_t value) { return {Int, value, 0, {}}; }
@@ -50,11 +52,14 @@ struct Number {
     mlir::Type type = value.getType();
     return {type.isF64() ? Float : type.isInteger(1) ? Bool : Int, 0, 0, value};
   }
+  static Number of(std::complex<double> value) { return {Complex, 0, value.real(), {}, value.imag()}; }
   static Number of(Size size) { return size.isStatic() ? of(size.literal) : of(size.dynamic); }
 
   bool isStatic() const { return !dynamic; }
-  double asDouble() const { return kind == Float ? real : static_cast<double>(integer); }
-  bool is(double value) const { return isStatic() && asDouble() == value; }
+  bool isInteger() const { return kind == Bool || kind == Int; }
+  /// Without the imaginary part.
+  double asDouble() const { return isInteger() ? static_cast<double>(integer) : real; }
+  bool is(double value) const { return isStatic() && asDouble() == value && imaginary == 0; }
 };
 
 /// What the schema calls a Tensor or Scalar: programs pass numbers for either.

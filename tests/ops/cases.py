@@ -4,7 +4,7 @@
 
 - The expression may use torch, F, aten (torch.ops.aten), math, inf, nan and the inputs. A line that ends in `|` has no
   inputs.
-- Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b. A size with a star is a symbol: x=f32[3*,4]. The case then also runs with
+- Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b c64 c128. A size with a star is a symbol: x=f32[3*,4]. The case then also runs with
   larger sizes.
 - Flag `!`: not an input but a weight of the program.
 - Fills: none (normal, or small integers), pos, unit (-1 to 1), big (±100), nonzero, int(LOW,HIGH), distinct, ties,
@@ -37,6 +37,8 @@ DTYPES = {
     "i8": torch.int8,
     "u8": torch.uint8,
     "b": torch.bool,
+    "c64": torch.complex64,
+    "c128": torch.complex128,
 }
 LINE = re.compile(r"^(?P<expression>.*?)\s\|(?:\s+(?P<inputs>\w+=\w+\[.*?))?(?:\s+\|\s+(?P<tolerance>[\w=. e-]+))?$")
 INPUT = re.compile(
@@ -55,6 +57,8 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 0.5, -0.5, 1.5, 
 
 def tensor(dtype: torch.dtype, shape: list[int], fill: str, generator: torch.Generator) -> torch.Tensor:
     count = math.prod(shape)
+    if dtype.is_complex:
+        return torch.complex(*(tensor(dtype.to_real(), shape, fill, generator) for _ in range(2)))
     if fill.startswith("int("):
         low, high = (int(number) for number in fill[4:-1].split(","))
         return torch.randint(low, high, shape, generator=generator).to(dtype)

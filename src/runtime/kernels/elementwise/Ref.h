@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/kernels/elementwise/Checks.h"
+#include "runtime/kernels/elementwise/Complex.h"
 #include "runtime/kernels/elementwise/Dispatch.h"
 #include "runtime/kernels/elementwise/Scalar.h"
 #include "runtime/kernels/elementwise/Strided.h"

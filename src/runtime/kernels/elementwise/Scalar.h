@@ -116,7 +116,13 @@ template <Float T> T atan2(T a, T b) { return std::atan2(a, b); }
 template <Real T> T relu(T x) { return x < T(0) ? T(0) : x; }
 template <Float T> T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
 template <Float T> T silu(T x) { return x / (T(1) + exp(-x)); }
-template <Float T> T gelu(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440))); }
+template <Float T> T gelu(T x) {
+  const T value = T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440)));
+  if constexpr (std::same_as<T, float>) // PyTorch's loop over floats gives NaN for infinity
+    return x == std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::quiet_NaN() : value;
+  else
+    return value;
+}
 template <Float T> T gelu_tanh(T x) {
   const T inner = T(0.79788456080286535588) * (x + T(0.044715) * (x * x * x));
   return T(0.5) * x * (T(1) + tanh(inner));
