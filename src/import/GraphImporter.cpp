@@ -44,6 +44,9 @@ std::string carrierTarget(StringRef target) {
 Result<Type> GraphImporter::typeOf(StringRef name) const {
   std::string_view key(name.data(), name.size());
   if (const pt2::TensorMeta *meta = graph.findTensor(key)) {
+    if (meta->layout != pt2::Layout::Strided)
+      return unsupportedError("value '" + name.str() + "' is a sparse tensor, which programs do not have")
+          .note("make it dense with to_dense() before exporting");
     SmallVector<int64_t> shape;
     for (const pt2::SymInt &size : meta->sizes) {
       if (size.isConcrete() && size.concrete() < 0)
@@ -186,7 +189,7 @@ Status GraphImporter::importNode(const pt2::Node &node) {
     types.push_back(type);
   }
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
-  if (target == "aten::as_strided")
+  if (target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter")
     recordStrides(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));

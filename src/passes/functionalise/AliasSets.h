@@ -44,6 +44,8 @@ public:
   mlir::LogicalResult write(mlir::Value value, mlir::Value written, AtenOp writer);
 
   bool isWritten(mlir::Value base) const;
+  /// It has memory of its own, and is no view.
+  bool isBase(mlir::Value value) { return baseOf(value).chain.empty(); }
   /// Row-major without gaps, as far as the chain of views tells.
   bool isContiguous(mlir::Value value);
 

@@ -43,6 +43,8 @@ private:
   void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
   void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
   void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  bool canResize(AtenOp op, ArrayRef<Value> originals);
+  void visitResize(AtenOp op, ArrayRef<Value> originals);
   void keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written, ArrayRef<Value> originals);
   AtenOp createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form);
   bool sharesMemory(AtenOp op, Value input);
@@ -200,6 +202,25 @@ static std::vector<std::string> writtenArguments(const pt2::OpSchema &schema) {
 /// Content can be written, but a tensor's memory or size cannot be exchanged.
 static bool canKeepWrite(AtenOp op) { return op.getGraphs().empty() && !replacesMemory(op.getTarget()); }
 
+/// Nobody else sees the memory: the tensor is no view, and none of the caller's or the model's.
+bool Functionaliser::canResize(AtenOp op, ArrayRef<Value> originals) {
+  StringRef name = TargetName(op.getTarget()).name;
+  std::optional<unsigned> number = operandNumberOf(op, "self");
+  return (name == "aten::resize_" || name == "aten::resize_as_") && number && op.getNumResults() == 1 &&
+         originals[*number].getDefiningOp<AtenOp>() && aliases.isBase(originals[*number]);
+}
+
+/// From here on the tensor is another one: what PyTorch makes of a copy.
+void Functionaliser::visitResize(AtenOp op, ArrayRef<Value> originals) {
+  auto writer =
+      builder.create<AtenOp>(op.getLoc(), op.getResultTypes(), op.getTarget(), op.getValues(), op.getArgs(), 0);
+  writer->setAttr(attr::kReturns, builder.getArrayAttr({builder.getUnitAttr()}));
+  writer->setAttr(attr::kWrites, builder.getStrArrayAttr({"self"}));
+  aliases.addAlias(op.getResult(0), writer.getResult(0));
+  aliases.addAlias(originals[*operandNumberOf(op, "self")], writer.getResult(0));
+  writers.push_back(op);
+}
+
 void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
   std::optional<PureForm> form = pureForm(op, schema);
   bool present = form && llvm::all_of(form->written, [&](const std::string &name) {
@@ -208,6 +229,8 @@ void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef
                  });
   if (!present && allowsFallback && canKeepWrite(op))
     return keepWrite(op, schema, writtenArguments(schema), originals);
+  if (!present && allowsFallback && canResize(op, originals))
+    return visitResize(op, originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
                       << "use the form that returns a new tensor";

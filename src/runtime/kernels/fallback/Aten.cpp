@@ -115,7 +115,8 @@ Result<std::vector<EvaluatedResult>> evaluateAten(const StepContext &ctx) {
 } // namespace
 
 extern const KernelDef kernelDef_aten;
+// Values have no strides: operands are passed row-major, so that no result depends on how they happen to lie.
 const KernelDef kernelDef_aten = {
-    .name = kFallbackKernel, .infer = nullptr, .bind = nullptr, .acceptsStrides = true, .evaluate = evaluateAten};
+    .name = kFallbackKernel, .infer = nullptr, .bind = nullptr, .acceptsStrides = false, .evaluate = evaluateAten};
 
 } // namespace ingot
