@@ -22,8 +22,6 @@ public:
       aliases.addBase(argument);
     for (auto weight : block.getOps<WeightOp>())
       aliases.addBase(weight.getResult());
-    auto module = block.getParentOp()->getParentOfType<ModuleOp>();
-    allowsFallback = module && module->hasAttr(attr::kFallback);
   }
 
   LogicalResult run();
@@ -56,7 +54,6 @@ private:
   SmallVector<Operation *> writers; ///< replaced by pure nodes
   llvm::DenseSet<Operation *> exported;
   LogicalResult result = success();
-  bool allowsFallback = false; ///< nodes that write may stay, for PyTorch to run
 };
 
 LogicalResult Functionaliser::run() {
@@ -79,7 +76,7 @@ void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
   visitBodies(op);
   const pt2::OpSchema *schema = pt2::findSchema(std::string_view(op.getTarget()));
   if (updatesStatistics(op)) {
-    if (allowsFallback && schema)
+    if (allowsFallback(op) && schema)
       return keepWrite(op, *schema, {"running_mean", "running_var"}, originals);
     op.emitError("'") << op.getTarget() << "' in training mode changes its running statistics, which is not supported; "
                       << "call model.eval() before exporting";
@@ -227,9 +224,9 @@ void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef
                    Value value = operandOf(op, name);
                    return value && isa<RankedTensorType>(value.getType());
                  });
-  if (!present && allowsFallback && canKeepWrite(op))
+  if (!present && allowsFallback(op) && canKeepWrite(op))
     return keepWrite(op, schema, writtenArguments(schema), originals);
-  if (!present && allowsFallback && canResize(op, originals))
+  if (!present && allowsFallback(op) && canResize(op, originals))
     return visitResize(op, originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
