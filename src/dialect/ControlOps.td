@@ -14,6 +14,14 @@ def Ingot_ItemOp : Ingot_Op<"item", [Ingot_DataDependentTrait]> {
   let hasFolder = 1;
 }
 
+def Ingot_CheckOp : Op<Ingot_Dialect, "check", [Ingot_DataDependentTrait]> {
+  let summary = "fails with `message` unless the condition holds; the result is true";
+  let description = "```mlir\n%ok = ingot.check %c {message = \"n must be small\"} : (i1) -> i1\n```";
+  let arguments = (ins Ingot_Any:$condition, StrAttr:$message);
+  let results = (outs I1:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
 /// Sub-graphs take everything they use as arguments, and end in ingot.yield.
 class Ingot_ControlOp<string mnemonic, list<Trait> traits = []>
     : Op<Ingot_Dialect, mnemonic, traits#[IsolatedFromAbove, RecursiveMemoryEffects]> {

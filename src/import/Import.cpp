@@ -229,10 +229,7 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
   }
   NamedAttrList symbols;
   for (const auto &[symbol, range] : program.rangeConstraints) {
-    // torch's tracer assumes sizes of 2 and more, but runs smaller ones: bounds up to 2 mean nothing.
     int64_t low = range.min.value_or(std::numeric_limits<int64_t>::min());
-    if (low >= 0 && low <= 2)
-      low = 0;
     symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
   }
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));

@@ -158,4 +158,17 @@ LogicalResult lowerIsNonzero(LowerContext &ctx) {
   return ctx.replace(ctx.create<ItemOp>(ctx.i1(), ctx.cast(x, ctx.i1())).getResult());
 }
 
+LogicalResult lowerAssertScalar(LowerContext &ctx) {
+  Number condition = ctx.number("self");
+  if (!ctx.isRefused() && !condition.isStatic())
+    ctx.create<CheckOp>(ctx.i1(), condition.dynamic, ctx.string("assert_msg"));
+  return ctx.replace({});
+}
+
+LogicalResult lowerAssertAsync(LowerContext &ctx) {
+  StringRef message = ctx.has("assert_msg") ? ctx.string("assert_msg") : "an assertion of the model does not hold";
+  ctx.create<CheckOp>(ctx.i1(), ctx.tensor("self"), message);
+  return ctx.numResults() == 0 ? ctx.replace({}) : ctx.replace(ctx.tensor("dep_token"));
+}
+
 } // namespace ingot::lower

@@ -55,10 +55,13 @@ private:
     const std::string &expression;
   };
 
-  static std::string dimText(const Dim &dim) {
-    std::string text = "input `" + dim.input.name + "`: dim " + std::to_string(dim.axis);
-    bool isNumber = !dim.expression.empty() && symbolsIn(dim.expression).empty();
-    return text + (isNumber ? "" : " (`" + dim.expression + "`)") + " is " + std::to_string(dim.size);
+  /// "dim `seq` of input `ids` is 700, allowed 1 to 512 (dimension 1)".
+  static Error badDim(const Dim &dim, const std::string &what) {
+    bool isNamed = dim.expression.empty() || !symbolsIn(dim.expression).empty();
+    std::string number = std::to_string(dim.axis);
+    return usageError("dim " + (isNamed ? "`" + dim.expression + "`" : number) + " of input `" + dim.input.name +
+                      "` is " + std::to_string(dim.size) + ", " + what +
+                      (isNamed ? " (dimension " + number + ")" : ""));
   }
 
   Status checkCount(size_t given) const {
@@ -88,8 +91,8 @@ private:
       return usageError(prefix + "the data pointer is null");
     for (size_t i = 0; i < type.shape.size(); ++i)
       if (type.shape[i] != kDynamic && type.shape[i] != given.desc.sizes[i])
-        return usageError(prefix + "dim " + std::to_string(i) + " is " + std::to_string(given.desc.sizes[i]) +
-                          ", expected " + std::to_string(type.shape[i]));
+        return badDim({input, i, given.desc.sizes[i], std::to_string(type.shape[i])},
+                      "expected " + std::to_string(type.shape[i]));
     return {};
   }
 
@@ -134,7 +137,7 @@ private:
     }
     std::optional<int64_t> expected = evaluate(dim.expression, symbols);
     if (unknownCount == 0 && expected && *expected != dim.size)
-      return usageError(dimText(dim) + ", expected " + std::to_string(*expected));
+      return badDim(dim, "expected " + std::to_string(*expected));
     return {};
   }
 
@@ -143,8 +146,7 @@ private:
     if (!isNew) {
       if (it->second == value)
         return {};
-      return usageError(dimText(dim) + ", but `" + symbol + "` is " + std::to_string(it->second) + " in " +
-                        origins[symbol]);
+      return badDim(dim, "but `" + symbol + "` is " + std::to_string(it->second) + " in " + origins[symbol]);
     }
     origins[symbol] = "dim " + std::to_string(dim.axis) + " of input `" + dim.input.name + "`";
     auto range = std::ranges::find(function.symbols, symbol, &SymbolRange::symbol);
@@ -158,7 +160,7 @@ private:
     std::string of = symbol == dim.expression ? "" : "`" + symbol + "` = " + std::to_string(value) + ", ";
     std::string allowed = "allowed " + std::to_string(range->min) +
                           (range->max == INT64_MAX ? " or more" : " to " + std::to_string(range->max));
-    return usageError(dimText(dim) + ", " + of + allowed);
+    return badDim(dim, of + allowed);
   }
 
   const Function &function;

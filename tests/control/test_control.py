@@ -42,7 +42,9 @@ class Running(torch.nn.Module):
 
 class Mapped(torch.nn.Module):
     def forward(self, xs: torch.Tensor, y: torch.Tensor) -> Any:
-        return map_over(lambda x, y: torch.cond(x.sum() > 0, lambda x, y: x.sin() + y, lambda x, y: x - y, (x, y)), xs, y)
+        return map_over(
+            lambda x, y: torch.cond(x.sum() > 0, lambda x, y: x.sin() + y, lambda x, y: x - y, (x, y)), xs, y
+        )
 
 
 class Products(torch.nn.Module):
@@ -115,6 +117,22 @@ def test_state_beside_a_branch() -> None:
     program = ingot.convert(export(Counter().eval(), (X,)))
     assert torch.equal(program(X), X)
     assert torch.equal(program(X), X * 2)
+
+
+def test_assertions_about_content() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+            count = n.item()
+            torch._check(count < 3, lambda: "too many")
+            torch._assert_async(x.sum() > 0, "sum must be positive")
+            return x * count
+
+    program = ingot.convert(export(Model(), (X, torch.tensor(2))))
+    assert torch.equal(program(X, torch.tensor(1)), X)
+    with pytest.raises(ingot.UsageError, match="3"):
+        program(X, torch.tensor(3))
+    with pytest.raises(ingot.UsageError, match="sum must be positive"):
+        program(-X, torch.tensor(1))
 
 
 def test_item_of_many_elements_is_refused() -> None:

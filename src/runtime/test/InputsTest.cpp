@@ -43,11 +43,12 @@ TEST(Inputs, AcceptsWhatFits) {
 }
 
 TEST(Inputs, NamesWhatIsWrong) {
-  EXPECT_EQ(errorOf(tensors({2, 700}, {2, 1400}, {3})), "input `ids`: dim 1 (`seq`) is 700, allowed 1 to 512");
+  EXPECT_EQ(errorOf(tensors({2, 700}, {2, 1400}, {3})),
+            "dim `seq` of input `ids` is 700, allowed 1 to 512 (dimension 1)");
   EXPECT_EQ(errorOf(tensors({2, 5}, {3, 10}, {3})),
-            "input `mask`: dim 0 (`batch`) is 3, but `batch` is 2 in dim 0 of input `ids`");
-  EXPECT_EQ(errorOf(tensors({2, 5}, {2, 11}, {3})), "input `mask`: dim 1 (`2*seq`) is 11, expected 10");
-  EXPECT_EQ(errorOf(tensors({2, 5}, {2, 10}, {4})), "input `scale`: dim 0 is 4, expected 3");
+            "dim `batch` of input `mask` is 3, but `batch` is 2 in dim 0 of input `ids` (dimension 0)");
+  EXPECT_EQ(errorOf(tensors({2, 5}, {2, 11}, {3})), "dim `2*seq` of input `mask` is 11, expected 10 (dimension 1)");
+  EXPECT_EQ(errorOf(tensors({2, 5}, {2, 10}, {4})), "dim 0 of input `scale` is 4, expected 3");
   EXPECT_EQ(errorOf(tensors({2, 5, 1}, {2, 10}, {3})), "input `ids`: expected 2 dims [batch, seq], got [2, 5, 1]");
   std::vector<TensorView> wrongType = tensors({2, 5}, {2, 10}, {3});
   wrongType[0].desc.dtype = DType::Float32;

@@ -81,7 +81,7 @@ TEST(Program, ChecksItsCaller) {
   EXPECT_THAT(result.error().message, HasSubstr("no entry point `forwrd`; did you mean `forward`?"));
   result = program->run("", std::vector{viewOf(data, {101, 3})});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "input `x`: dim 0 (`rows`) is 101, allowed 2 to 100");
+  EXPECT_EQ(result.error().message, "dim `rows` of input `x` is 101, allowed 2 to 100 (dimension 0)");
   EXPECT_FALSE(program->run("", {}));
   ASSERT_OK(program->run("", std::vector{viewOf(data, {2, 3})}));
   TensorView null = viewOf(data, {2, 3});

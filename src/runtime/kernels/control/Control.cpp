@@ -1,4 +1,4 @@
-// item reads a number; invoke is run by Driver.cpp and only has its name here.
+// item reads a number, check makes a call fail; invoke is run by Driver.cpp and only has its name here.
 #include "runtime/kernels/elementwise/Checks.h"
 #include "runtime/kernels/elementwise/Dispatch.h"
 #include "runtime/kernels/elementwise/Scalar.h"
@@ -29,8 +29,29 @@ Result<std::vector<EvaluatedResult>> evaluateItem(const StepContext &context) {
   return std::vector<EvaluatedResult>{{TensorDesc::contiguous(wanted, {}), nullptr, number}};
 }
 
+/// Any element that is not zero counts as true, as for a Python condition.
+Result<bool> holds(const BoundOperand &condition) {
+  if (condition.scalar)
+    return std::visit([](auto number) { return number != 0; }, *condition.scalar);
+  if (condition.desc.numel() != 1)
+    return usageError("an assertion needs a single boolean");
+  return dispatchType<RealTypes>("check", condition.desc.dtype, [&]<typename T>() {
+    return Result<bool>(scalar::cast<bool>(*static_cast<const T *>(condition.data)));
+  });
+}
+
+Result<std::vector<EvaluatedResult>> evaluateCheck(const StepContext &context) {
+  INGOT_CHECK(checkCounts(context, 1, 1));
+  INGOT_TRY(std::string message, requiredAttr<std::string>(context, "message"));
+  INGOT_TRY(bool isFine, holds(context.operands[0]));
+  if (!isFine)
+    return usageError(message);
+  return std::vector<EvaluatedResult>{{TensorDesc::contiguous(DType::Bool, {}), nullptr, ScalarValue(true)}};
+}
+
 } // namespace
 
+extern const KernelDef kernelDef_check = {"check", nullptr, nullptr, false, 0, evaluateCheck};
 extern const KernelDef kernelDef_item = {"item", nullptr, nullptr, false, 0, evaluateItem};
 extern const KernelDef kernelDef_invoke = {"invoke", nullptr, nullptr, true};
 
