@@ -1,6 +1,6 @@
 # One word for each thing a contributor does. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test unit lit pytest checks bench docs format lint clean setup
+.PHONY: help demo build test unit lit pytest checks conformance bench docs format lint clean setup
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -8,7 +8,7 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.c
 PY_FILES = $(shell git ls-files -co --exclude-standard '*.py')
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install the tools (Debian packages, .venv); nothing to do when they are there
 	@scripts/setup.sh
@@ -36,6 +36,10 @@ pytest: build ## the Python tests
 
 checks: build ## sizes, layers, documents, words
 	@scripts/test.sh checks
+
+conformance: build ## every operator PyTorch knows against eager (hours), and docs/generated/ops.md from it
+	@cd tests && ../$(PY) -m conformance --jobs $$(nproc) --summary ../docs/generated/ops.json --json ../build/conformance.json
+	@$(PY) docs/generate.py
 
 demo: build ## convert a model, run it and compare it with PyTorch
 	@$(PY) examples/demo.py

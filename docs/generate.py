@@ -8,6 +8,7 @@ source or tool is not there yet is left out.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -144,10 +145,50 @@ def command_line() -> str | None:
     return "\n".join(parts)
 
 
+STATUSES = {"native": "", "fallback": "f", "refused": "r", "wrong": "w", "crash": "c"}
+
+
+def conformance() -> str | None:
+    """What `make conformance` found, by operator and dtype."""
+    path = OUT / "ops.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    dtypes = list(dict.fromkeys(dtype for counts in found["ops"].values() for dtype in counts))
+    totals = {
+        dtype: {status: sum(row.get(dtype, {}).get(status, 0) for row in found["ops"].values()) for status in STATUSES}
+        for dtype in dtypes
+    }
+
+    def cells(row: dict[str, dict[str, int]]) -> str:
+        return " | ".join(
+            " ".join(
+                f"{row.get(dtype, {})[status]}{letter}"
+                for status, letter in STATUSES.items()
+                if row.get(dtype, {}).get(status)
+            )
+            for dtype in dtypes
+        )
+
+    samples = f"{found['limit']} samples of each" if found["limit"] else "all samples"
+    lines = [
+        NOTE.format(source="docs/generated/ops.json, which `make conformance` writes") + "# Conformance by operator\n",
+        f"Every operator of the database of PyTorch {found['torch']} that torch.export takes, {samples}.",
+        "A number counts samples that run natively and agree; with `f` those that run with PyTorch (fallback) and",
+        "agree, `r` those that are refused, `w` wrong ones, `c` crashes.\n",
+        "| operator | " + " | ".join(dtypes) + " |",
+        "|---|" + "---|" * len(dtypes),
+        "| **all** | " + cells(totals) + " |",
+    ]
+    lines += [f"| {name} | {cells(row)} |" for name, row in found["ops"].items()]
+    return "\n".join(lines) + "\n"
+
+
 DOCUMENTS: dict[str, Callable[[], str | None]] = {
     "dialect.md": lambda: tablegen("src/dialect/AllOps.td", "-gen-dialect-doc", "-dialect=ingot"),
     "passes.md": passes,
     "aten_ops.md": lambda: table("src/lower/aten_ops.inc", "ATen overloads"),
+    "ops.md": conformance,
     "kernels.md": lambda: families("src/runtime/kernels/kernels.inc", "Runtime kernels"),
     "cli.md": command_line,
 }

@@ -191,7 +191,7 @@ def convert(
 ) -> Program:
     """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
 
-    With `fallback`, operators without a native form stay and run with PyTorch; `fallback_ops` of the program lists them.
+    With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
     """
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
     folder = tempfile.mkdtemp(prefix="ingot-")

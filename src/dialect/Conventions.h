@@ -31,6 +31,9 @@ inline constexpr const char *kReturns = "ingot.returns"; ///< array: a result's 
 inline constexpr const char *kWrites =
     "ingot.writes"; ///< strings: arguments whose new content follows the returns as further results
 
+// On carrier ops that are views which PyTorch writes through: a copy of what is viewed, viewed, and written.
+inline constexpr const char *kInto = "ingot.into"; ///< i64: the result that the last operand is copied into
+
 // On carrier ops that see the memory of their first operand (as_strided).
 inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64 array: strides, then the offset
 

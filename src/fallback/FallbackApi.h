@@ -35,6 +35,7 @@ struct FallbackCall {
   const char *arguments; ///< by schema name; src/passes/plan/CarrierStep.h is the specification
   const char *returns;   ///< which returns are results: a list of numbers, lists of numbers, and null; may be empty
   const char *writes;    ///< list of arguments whose new content follows the returns as further results; may be empty
+  int64_t into;          ///< copy the last operand into this one of the returns, which is a view; -1: do not
   const FallbackValue *operands;
   size_t operandCount;
 };

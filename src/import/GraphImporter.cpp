@@ -44,6 +44,9 @@ std::string carrierTarget(StringRef target) {
 Result<Type> GraphImporter::typeOf(StringRef name) const {
   std::string_view key(name.data(), name.size());
   if (const pt2::TensorMeta *meta = graph.findTensor(key)) {
+    if (meta->layout != pt2::Layout::Strided)
+      return unsupportedError("value '" + name.str() + "' is a sparse tensor, which programs do not have")
+          .note("make it dense with to_dense() before exporting");
     SmallVector<int64_t> shape;
     for (const pt2::SymInt &size : meta->sizes) {
       if (size.isConcrete() && size.concrete() < 0)

@@ -1,5 +1,6 @@
 #include "lower/Report.h"
 
+#include "dialect/Conventions.h"
 #include "import/Location.h"
 #include "lower/Lowering.h"
 
@@ -51,6 +52,26 @@ std::string foreignArgument(AtenOp op) {
   return found;
 }
 
+/// as_strided and its like see the memory of their operand, which PyTorch is given row by row.
+bool seesOtherMemory(AtenOp op) {
+  StringRef target = op.getTarget();
+  if (target != "aten::as_strided" && target != "aten::as_strided_copy" && target != "aten::as_strided_scatter")
+    return false;
+  auto exported = op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
+  auto type = op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
+  if (!exported || !type || exported.size() != type.getRank() + 1 ||
+      exported.asArrayRef().back() != 0)
+    return true;
+  int64_t expected = 1;
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    // How many rows there are says nothing about how they lie.
+    if ((type.isDynamicDim(i) && i != 0) || (type.getDimSize(i) != 1 && exported[i] != expected))
+      return true;
+    expected *= type.getDimSize(i);
+  }
+  return false;
+}
+
 void addSource(LeftOver &leftOver, const SourceInfo &source) {
   if (source.file.empty() || leftOver.sources.size() == LeftOver::kMaxSources)
     return;
@@ -68,6 +89,8 @@ std::string whyNoFallback(AtenOp op) {
   static const llvm::StringSet<> python = {"_operator", "math", "torch", "python", "builtins"};
   if (python.contains(scope) || scope.contains('.'))
     return "it is a function of Python, which PyTorch's dispatcher does not have";
+  if (seesOtherMemory(op))
+    return "it looks at memory around its operand, which values do not have";
   if (std::string name = foreignArgument(op); !name.empty())
     return "its argument '" + name + "' is an object that no file can hold";
   return "";

@@ -66,6 +66,9 @@ class Unit:
     entry: int
     dtype: str
 
+    def job(self, first: int, limit: int) -> dict[str, Any]:
+        return {"entry": self.entry, "dtype": self.dtype, "first": first, "limit": limit}
+
     @property
     def name(self) -> str:
         return op_db[self.entry].formatted_name

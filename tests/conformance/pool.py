@@ -8,9 +8,11 @@ import select
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.cases import Unit
+from conformance.dynamic import DynamicCase
 from conformance.report import Outcome, Tally
 
 # A case takes well under a second; a build of a large kernel on a loaded machine may take longer.
@@ -40,25 +42,24 @@ class Worker:
             self.process.wait()
             self.process = None
 
-    def run(self, unit: Unit, tally: Tally) -> None:
+    def run(self, unit: Unit | DynamicCase, tally: Tally) -> None:
         first: int | None = 0
         while first is not None:
             first = self.run_from(unit, first, tally)
 
-    def run_from(self, unit: Unit, first: int, tally: Tally) -> int | None:
+    def run_from(self, unit: Unit | DynamicCase, first: int, tally: Tally) -> int | None:
         """The sample to go on with after a crash, or None when the unit is done."""
         self.process = self.process or self.start()
         left = self.limit - first if self.limit else 0
-        job = {"entry": unit.entry, "dtype": unit.dtype, "first": first, "limit": left}
         assert self.process.stdin
-        self.process.stdin.write(json.dumps(job).encode() + b"\n")
+        self.process.stdin.write(json.dumps(unit.job(first, left)).encode() + b"\n")
         current = first
         while True:
             message = self.read()
             if message is None:
                 self.stop()
                 tally.add(Outcome(unit.name, unit.dtype, current, "crash", "the process died or hung"))
-                ended = self.limit and current + 1 >= self.limit
+                ended = isinstance(unit, DynamicCase) or (self.limit and current + 1 >= self.limit)
                 return None if ended else current + 1
             if "start" in message:
                 current = message["start"]
@@ -75,8 +76,8 @@ class Worker:
         return json.loads(line) if line.endswith(b"\n") else None
 
 
-def run_units(units: list[Unit], jobs: int, limit: int, tally: Tally) -> None:
-    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
+def run_units(units: Sequence[Unit | DynamicCase], jobs: int, limit: int, tally: Tally) -> None:
+    waiting: queue.SimpleQueue[Unit | DynamicCase] = queue.SimpleQueue()
     for unit in units:
         waiting.put(unit)
     progress = Progress(len(units))

@@ -45,6 +45,15 @@ class Tally:
             table[outcome.dtype][outcome.status] += 1
         return table
 
+    def by_op(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Counts of statuses by operator and dtype, only of what counts."""
+        table: dict[str, dict[str, dict[str, int]]] = {}
+        for outcome in sorted(self.outcomes, key=lambda o: o.op):
+            if outcome.status in COUNTED:
+                counts = table.setdefault(outcome.op, {}).setdefault(outcome.dtype, {})
+                counts[outcome.status] = counts.get(outcome.status, 0) + 1
+        return table
+
     def as_json(self) -> list[dict]:
         return [asdict(outcome) for outcome in sorted(self.outcomes, key=lambda o: (o.op, o.dtype, o.sample))]
 

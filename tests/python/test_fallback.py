@@ -167,6 +167,39 @@ def test_writes_reach_views_and_inputs() -> None:
     assert torch.equal(given, x * 2)
 
 
+def test_writes_through_views_that_have_no_inverse() -> None:
+    def windows(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y.unfold(0, 2, 3).mul_(10)
+        return y
+
+    program = check(windows, torch.randn(7))
+    assert program.fallback_ops
+    with pytest.raises(ingot.UnsupportedError, match="unfold"):
+        ingot.convert(Call(windows), (torch.randn(7),))
+
+
+def test_resizing() -> None:
+    check(lambda x: x.clone().resize_(2, 2) + 1, torch.randn(6), names=("aten::resize_",))
+
+
+def test_statistics_of_training() -> None:
+    class Norm(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.BatchNorm1d(3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.norm(x)
+
+    module = Norm().train()
+    exported = export(module, (torch.randn(4, 3),))
+    program = ingot.convert(exported, fallback=True)
+    for _ in range(3):
+        x = torch.randn(4, 3)
+        assert_close(program(x), module(x), tolerance=1e-5)
+
+
 def test_written_buffers_are_states() -> None:
     class Counter(torch.nn.Module):
         def __init__(self) -> None:

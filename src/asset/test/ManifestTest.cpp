@@ -29,6 +29,15 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(parsed->manifest, manifest);
 }
 
+TEST(Manifest, FallbackRoundTrip) {
+  Manifest manifest = sampleManifest();
+  manifest.requirements = {std::string(kRequiresLibtorch)};
+  manifest.fallback = {{"aten::nonzero", 2, "there is no lowering for it", {"model.py:3"}}};
+  Result<CheckedManifest> parsed = parseManifest(manifestText(manifest));
+  ASSERT_TRUE(parsed) << parsed.error().str();
+  EXPECT_EQ(parsed->manifest, manifest);
+}
+
 TEST(Manifest, TextIsStable) {
   Result<CheckedManifest> parsed = parseManifest(manifestText(sampleManifest()));
   ASSERT_TRUE(parsed);

@@ -157,6 +157,12 @@ Result<at::Tensor> ArgumentReader::operandTensor(size_t number) {
   return tensor;
 }
 
+Result<at::Tensor> ArgumentReader::lastOperand() {
+  if (operands.empty() || operands.back().kind != FallbackKind::Tensor)
+    return corruptError("the last operand is no tensor");
+  return operandTensor(operands.size() - 1);
+}
+
 Result<c10::IValue> ArgumentReader::operand(const json &number, const c10::TypePtr &type) {
   if (!number.is_number_unsigned() || number.get<size_t>() >= operands.size())
     return corruptError("an argument refers to an operand that does not exist");

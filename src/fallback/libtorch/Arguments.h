@@ -23,6 +23,7 @@ public:
   /// written besides those of which the schema says so.
   Result<std::vector<c10::IValue>> read(const c10::FunctionSchema &schema, const nlohmann::json &arguments,
                                         std::span<const std::string> writes);
+  Result<at::Tensor> lastOperand();
 
 private:
   Result<c10::IValue> value(const nlohmann::json &json, const c10::TypePtr &type);

@@ -99,6 +99,22 @@ Status checkWrites(const c10::FunctionSchema &schema, const ParsedCall &call) {
   return {};
 }
 
+/// Writes the last operand through a view, one of what the operator returned, into the copy that it views.
+Status copyInto(const std::vector<c10::IValue> &returns, int64_t number, ArgumentReader &reader) {
+  std::vector<c10::IValue> flat;
+  for (const c10::IValue &value : returns) {
+    if (value.isList())
+      flat.insert(flat.end(), value.toListRef().begin(), value.toListRef().end());
+    else
+      flat.push_back(value);
+  }
+  if (static_cast<size_t>(number) >= flat.size() || !flat[static_cast<size_t>(number)].isTensor())
+    return corruptError("there is no such result to write to");
+  INGOT_TRY(at::Tensor content, reader.lastOperand());
+  flat[static_cast<size_t>(number)].toTensor().copy_(content);
+  return {};
+}
+
 Result<FallbackResults *> call(const FallbackCall &request) {
   INGOT_TRY(std::shared_ptr<const ParsedCall> parsed, cachedCall(request));
   INGOT_TRY(c10::OperatorHandle op, findOperator(request.target));
@@ -116,7 +132,10 @@ Result<FallbackResults *> call(const FallbackCall &request) {
       if (std::optional<int> index = schema.argumentIndexWithName(name))
         written.push_back(stack[static_cast<size_t>(*index)]);
     op.callBoxed(&stack);
-    INGOT_CHECK(writer.addReturns(std::move(stack), parsed->returns));
+    if (request.into >= 0)
+      INGOT_CHECK(copyInto(stack, request.into, reader));
+    else
+      INGOT_CHECK(writer.addReturns(std::move(stack), parsed->returns));
     for (const c10::IValue &argument : written)
       INGOT_CHECK(writer.addWritten(argument));
   }

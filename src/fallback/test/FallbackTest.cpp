@@ -41,8 +41,9 @@ protected:
   }
 
   /// The error's text; empty on success.
-  std::string run(const char *target, const char *arguments, const char *returns = "", const char *writes = "[]") {
-    FallbackCall call{target, arguments, returns, writes, operands.data(), operands.size()};
+  std::string run(const char *target, const char *arguments, const char *returns = "", const char *writes = "[]",
+                  int64_t into = -1) {
+    FallbackCall call{target, arguments, returns, writes, into, operands.data(), operands.size()};
     FallbackError error;
     FallbackResults *raw = nullptr;
     if (!api->run(&call, &raw, &error))
@@ -87,6 +88,16 @@ TEST_F(Fallback, NeverWritesToOperands) {
   ASSERT_EQ(run("aten::mul_.Scalar", R"({"self": {"value": 0}, "other": 3})", "[null]", R"(["self"])"), "");
   EXPECT_THAT(kept[0]->data, ElementsAre(1, 2));
   EXPECT_THAT(floats(0), ElementsAre(3, 6));
+}
+
+TEST_F(Fallback, WritesThroughViewsOfCopies) {
+  add({1, 2, 3, 4}, {4}, {1});
+  add({7, 8}, {1, 2}, {2, 1});
+  const char *arguments = R"({"self": {"value": 0}, "dimension": 0, "size": 2, "step": 3})";
+  ASSERT_EQ(run("aten::unfold", arguments, "[]", R"(["self"])", 0), "");
+  EXPECT_THAT(floats(0), ElementsAre(7, 8, 3, 4));
+  EXPECT_THAT(kept[0]->data, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(run("aten::unfold", arguments, "[]", R"(["self"])", 1), HasSubstr("no such result"));
 }
 
 TEST_F(Fallback, RefusesWritesThatTheProgramDoesNotKnow) {

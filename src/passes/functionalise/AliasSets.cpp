@@ -1,5 +1,6 @@
 #include "passes/functionalise/AliasSets.h"
 
+#include "dialect/Conventions.h"
 #include "import/Carrier.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -11,6 +12,11 @@ namespace ingot {
 Value ViewStep::input() const { return operandOf(op, argument); }
 RankedTensorType ViewStep::inputType() const { return cast<RankedTensorType>(input().getType()); }
 RankedTensorType ViewStep::resultType() const { return cast<RankedTensorType>(op->getResult(result).getType()); }
+
+bool allowsFallback(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  return module && module->hasAttr(attr::kFallback);
+}
 
 AliasSets::View &AliasSets::baseOf(Value value) {
   auto [it, isNew] = views.try_emplace(value);

@@ -22,6 +22,9 @@ struct ViewStep {
   mlir::RankedTensorType resultType() const;
 };
 
+/// Whether PyTorch may run what has no form of its own in the module that `op` is in.
+bool allowsFallback(mlir::Operation *op);
+
 /// The new value of the viewed tensor `parent` when the view becomes `written`; null, after an error at `writer`,
 /// when that cannot be expressed.
 mlir::Value invertView(mlir::OpBuilder &builder, const ViewStep &step, mlir::Value parent, mlir::Value written,
@@ -44,6 +47,8 @@ public:
   mlir::LogicalResult write(mlir::Value value, mlir::Value written, AtenOp writer);
 
   bool isWritten(mlir::Value base) const;
+  /// It has memory of its own, and is no view.
+  bool isBase(mlir::Value value) { return baseOf(value).chain.empty(); }
   /// Row-major without gaps, as far as the chain of views tells.
   bool isContiguous(mlir::Value value);
 

@@ -23,8 +23,6 @@ public:
       aliases.addBase(argument);
     for (auto weight : block.getOps<WeightOp>())
       aliases.addBase(weight.getResult());
-    auto module = block.getParentOp()->getParentOfType<ModuleOp>();
-    allowsFallback = module && module->hasAttr(attr::kFallback);
   }
 
   LogicalResult run();
@@ -45,6 +43,8 @@ private:
   void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
   void visitStatistics(AtenOp op, ArrayRef<Value> originals);
   void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  bool canResize(AtenOp op, ArrayRef<Value> originals);
+  void visitResize(AtenOp op, ArrayRef<Value> originals);
   void keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written, ArrayRef<Value> originals);
   AtenOp createPure(AtenOp op, const pt2::OpSchema &schema, const PureForm &form);
   bool sharesMemory(AtenOp op, Value input);
@@ -56,7 +56,6 @@ private:
   SmallVector<Operation *> writers; ///< replaced by pure nodes
   llvm::DenseSet<Operation *> exported;
   LogicalResult result = success();
-  bool allowsFallback = false; ///< nodes that write may stay, for PyTorch to run
 };
 
 LogicalResult Functionaliser::run() {
@@ -208,14 +207,35 @@ static std::vector<std::string> writtenArguments(const pt2::OpSchema &schema) {
 /// Content can be written, but a tensor's memory or size cannot be exchanged.
 static bool canKeepWrite(AtenOp op) { return op.getGraphs().empty() && !replacesMemory(op.getTarget()); }
 
+/// Nobody else sees the memory: the tensor is no view, and none of the caller's or the model's.
+bool Functionaliser::canResize(AtenOp op, ArrayRef<Value> originals) {
+  StringRef name = TargetName(op.getTarget()).name;
+  std::optional<unsigned> number = operandNumberOf(op, "self");
+  return (name == "aten::resize_" || name == "aten::resize_as_") && number && op.getNumResults() == 1 &&
+         originals[*number].getDefiningOp<AtenOp>() && aliases.isBase(originals[*number]);
+}
+
+/// From here on the tensor is another one: what PyTorch makes of a copy.
+void Functionaliser::visitResize(AtenOp op, ArrayRef<Value> originals) {
+  auto writer =
+      builder.create<AtenOp>(op.getLoc(), op.getResultTypes(), op.getTarget(), op.getValues(), op.getArgs(), 0);
+  writer->setAttr(attr::kReturns, builder.getArrayAttr({builder.getUnitAttr()}));
+  writer->setAttr(attr::kWrites, builder.getStrArrayAttr({"self"}));
+  aliases.addAlias(op.getResult(0), writer.getResult(0));
+  aliases.addAlias(originals[*operandNumberOf(op, "self")], writer.getResult(0));
+  writers.push_back(op);
+}
+
 void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
   std::optional<PureForm> form = pureForm(op, schema);
   bool present = form && llvm::all_of(form->written, [&](const std::string &name) {
                    Value value = operandOf(op, name);
                    return value && isa<RankedTensorType>(value.getType());
                  });
-  if (!present && allowsFallback && canKeepWrite(op))
+  if (!present && allowsFallback(op) && canKeepWrite(op))
     return keepWrite(op, schema, writtenArguments(schema), originals);
+  if (!present && allowsFallback(op) && canResize(op, originals))
+    return visitResize(op, originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
                       << "use the form that returns a new tensor";

@@ -1,6 +1,7 @@
 // Writing through a view: the inverse of every view node.
 #include "passes/functionalise/AliasSets.h"
 
+#include "dialect/Conventions.h"
 #include "import/Carrier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -22,10 +23,25 @@ struct Write {
   RankedTensorType parentType() const { return cast<RankedTensorType>(parent.getType()); }
   CarrierBuilder carrier(StringRef target) const { return {builder, writer().getLoc(), target}; }
   Value unsupported(const Twine &why) const {
+    if (allowsFallback(writer()))
+      return copyThrough();
     InFlightDiagnostic error = writer().emitError("'") << writer().getTarget() << "' writes to a view that '"
                                                        << view().getTarget() << "' made: " << why;
     error.attachNote(view().getLoc()) << "the view is made here";
     return {};
+  }
+
+  /// PyTorch views a copy of the parent and writes to that.
+  Value copyThrough() const {
+    SmallVector<Value> operands(view().getValues());
+    operands[*operandNumberOf(view(), step.argument)] = parent;
+    operands.push_back(written);
+    auto copy =
+        builder.create<AtenOp>(writer().getLoc(), parent.getType(), view().getTarget(), operands, view().getArgs(), 0);
+    copy->setAttr(attr::kReturns, builder.getArrayAttr({}));
+    copy->setAttr(attr::kWrites, builder.getStrArrayAttr({StringRef(step.argument)}));
+    copy->setAttr(attr::kInto, builder.getI64IntegerAttr(step.result));
+    return copy.getResult(0);
   }
 };
 

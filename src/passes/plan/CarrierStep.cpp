@@ -79,6 +79,8 @@ Result<Attributes> carrierAttributes(AtenOp op) {
     INGOT_TRY(json names, listJson(writes));
     attributes.emplace("writes", text(names));
   }
+  if (auto into = op->getAttrOfType<IntegerAttr>(attr::kInto))
+    attributes.emplace("into", static_cast<int64_t>(into.getInt()));
   return attributes;
 }
 

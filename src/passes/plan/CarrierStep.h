@@ -11,6 +11,8 @@
 //   returns  JSON list, only where returns are None or several with a list: a result's number, a list of them, or null
 //   writes   JSON list of arguments whose new content follows as further results; absent when the operator's schema is
 //            not known, and so not what it writes
+//   into     with `writes` of one argument: the operator is a view of it, and the last operand is copied into this one of
+//            its results; the returns are not results
 #pragma once
 
 #include "base/Result.h"

@@ -86,8 +86,8 @@ Result<std::vector<EvaluatedResult>> runNode(const StepContext &ctx, const std::
     operands.push_back(operandValue(operand));
   std::string arguments = ctx.attr<std::string>("args", "{}"), returns = ctx.attr<std::string>("returns", ""),
               writes = ctx.attr<std::string>("writes", "");
-  FallbackCall call{target.c_str(), arguments.c_str(), returns.c_str(),
-                    writes.c_str(), operands.data(),   operands.size()};
+  FallbackCall call{target.c_str(),  arguments.c_str(), returns.c_str(), writes.c_str(), ctx.attr<int64_t>("into", -1),
+                    operands.data(), operands.size()};
   FallbackResults *raw = nullptr;
   FallbackError error;
   if (!api->run(&call, &raw, &error))
@@ -115,7 +115,8 @@ Result<std::vector<EvaluatedResult>> evaluateAten(const StepContext &ctx) {
 } // namespace
 
 extern const KernelDef kernelDef_aten;
+// Values have no strides: operands are passed row-major, so that no result depends on how they happen to lie.
 const KernelDef kernelDef_aten = {
-    .name = kFallbackKernel, .infer = nullptr, .bind = nullptr, .acceptsStrides = true, .evaluate = evaluateAten};
+    .name = kFallbackKernel, .infer = nullptr, .bind = nullptr, .acceptsStrides = false, .evaluate = evaluateAten};
 
 } // namespace ingot
