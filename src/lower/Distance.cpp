@@ -241,8 +241,9 @@ LogicalResult lowerAddbmm(LowerContext &ctx) {
   return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
 }
 
+/// vdot of vectors, and linalg_vecdot: the first is conjugated.
 LogicalResult lowerVecdot(LowerContext &ctx) {
-  Value x = ctx.tensor("x"), y = ctx.tensor("y");
+  Value x = ctx.tensor(ctx.has("x") ? "x" : "self"), y = ctx.tensor(ctx.has("y") ? "y" : "other");
   Type dtype = ctx.resultDtype();
   if (isComplex(dtype)) { // the conjugate of x
     Parts parts = partsOf(ctx, ctx.cast(x, dtype));
@@ -252,7 +253,7 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
   Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));
   if (rankOf(products) == 0)
     return ctx.refuse("needs a dimension");
-  int64_t axis = ctx.axis("dim", rankOf(products));
+  int64_t axis = ctx.has("dim") ? ctx.axis("dim", rankOf(products)) : 0;
   return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
 }
 
@@ -260,8 +261,7 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
 LogicalResult lowerVander(LowerContext &ctx) {
   Value x = ctx.tensor("x");
   Type dtype = ctx.resultDtype();
-  if (rankOf(x) == 0)
-    return ctx.refuse("needs a dimension");
+  x = atLeastVector(ctx, x);
   int64_t rank = rankOf(x), count = ctx.isNone("N") ? shapeOf(x).back() : ctx.integer("N");
   if (count == kDynamicEntry)
     return ctx.refuse("the number of powers must be known here");

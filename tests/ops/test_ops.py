@@ -15,8 +15,10 @@ UNREACHABLE = {
     "aten::_functional_assert_async.msg",
     "aten::is_nonzero",
     "aten::lift_fresh",
+    "aten::narrow.Tensor",
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
+    "aten::unique_dim_consecutive",
     "torch::sym_int",
 }
 # What gives no result; tests/control has these.
