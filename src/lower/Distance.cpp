@@ -83,13 +83,15 @@ LogicalResult lowerPdist(LowerContext &ctx) {
 
 LogicalResult lowerPairwiseDistance(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
-  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Type dtype = promoteTypes(dtypeOf(x), dtypeOf(y));
+  if (!dtype)
+    return ctx.refuse("PyTorch has no common type for these operands");
   Value difference = ctx.binary<SubOp>(ctx.cast(x, dtype), ctx.cast(y, dtype));
-  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), compute);
+  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), computeType(dtype));
   int64_t last = rankOf(difference) - 1;
   if (last < 0)
     return ctx.refuse("needs a dimension");
-  Value norm = ctx.cast(vectorNorm(ctx, difference, ctx.real("p"), {last}), dtype);
+  Value norm = ctx.cast(vectorNorm(ctx, difference, ctx.real("p"), {last}), ctx.resultDtype());
   return ctx.replace(ctx.flag("keepdim") ? norm : ctx.dropDims(norm, {last}));
 }
 
