@@ -51,7 +51,7 @@ LogicalResult MedianOp::verify() { return verifyPair(*this, reducedAlong(*this))
 LogicalResult ModeOp::verify() { return verifyPair(*this, reducedAlong(*this)); }
 LogicalResult CumExtremeOp::verify() { return verifyPair(*this, getX().getType()); }
 
-LogicalResult ScanOp::verify() {
+LogicalResult CumReduceOp::verify() {
   if (getKind() != "prod" && getKind() != "logsumexp")
     return emitOpError("does not know the kind '") << getKind() << "'";
   if (failed(verifyAxis(*this, getAxis(), getX().getType().getRank())))

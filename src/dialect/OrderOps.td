@@ -2,6 +2,7 @@
 #ifndef INGOT_ORDER_OPS_TD
 #define INGOT_ORDER_OPS_TD
 
+include "DataDependent.td"
 include "OpBase.td"
 
 def Ingot_SortOp : Ingot_Op<"sort"> {
@@ -54,9 +55,9 @@ def Ingot_ModeOp : Ingot_Op<"mode"> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Ingot_ScanOp : Ingot_Op<"scan"> {
+def Ingot_CumReduceOp : Ingot_Op<"cum_reduce"> {
   let summary = "running product (`prod`) or running log(sum(exp(x))) (`logsumexp`) along `axis`";
-  let description = "```mlir\n%r = ingot.scan %x {axis = 1 : i64, kind = \"prod\"} : (tensor<2x3xi64>) -> tensor<2x3xi64>\n```";
+  let description = "```mlir\n%r = ingot.cum_reduce %x {axis = 1 : i64, kind = \"prod\"} : (tensor<2x3xi64>) -> tensor<2x3xi64>\n```";
   let arguments = (ins Ingot_Tensor:$x, I64Attr:$axis, StrAttr:$kind);
   let results = (outs Ingot_Tensor:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
@@ -97,7 +98,7 @@ def Ingot_SegmentReduceOp : Ingot_Op<"segment_reduce"> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Ingot_UniqueOp : Ingot_Op<"unique"> {
+def Ingot_UniqueOp : Ingot_Op<"unique", [Ingot_DataDependentTrait]> {
   let summary = "distinct elements or slices, which one each was, and how often each is; how many depends on the data";
   let description = [{
     `axis` is the dimension whose slices are compared, -1 for single elements of a one-dimensional tensor. With
@@ -111,7 +112,7 @@ def Ingot_UniqueOp : Ingot_Op<"unique"> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Ingot_BincountOp : Ingot_Op<"bincount"> {
+def Ingot_BincountOp : Ingot_Op<"bincount", [Ingot_DataDependentTrait]> {
   let summary = "how often (or with which weight) each number from 0 to the largest occurs";
   let description = "```mlir\n%r = ingot.bincount %x {minlength = 0 : i64} : (tensor<5xi64>) -> tensor<?xi64>\n```";
   let arguments = (ins Ingot_Tensor:$x, Optional<Ingot_Tensor>:$weights, I64Attr:$minlength);
@@ -119,7 +120,7 @@ def Ingot_BincountOp : Ingot_Op<"bincount"> {
   let assemblyFormat = "$x (`,` $weights^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Ingot_RepeatIndexOp : Ingot_Op<"repeat_index"> {
+def Ingot_RepeatIndexOp : Ingot_Op<"repeat_index", [Ingot_DataDependentTrait]> {
   let summary = "each position as often as `repeats` says there";
   let description = "```mlir\n%r = ingot.repeat_index %repeats : (tensor<3xi64>) -> tensor<?xi64>\n```";
   let arguments = (ins Ingot_Tensor:$repeats);

@@ -2,6 +2,7 @@
 #ifndef INGOT_SCATTER_OPS_TD
 #define INGOT_SCATTER_OPS_TD
 
+include "DataDependent.td"
 include "OpBase.td"
 
 def Ingot_ScatterOp : Ingot_Op<"scatter"> {
@@ -32,7 +33,7 @@ def Ingot_IndexPutOp : Ingot_Op<"index_put"> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Ingot_NonzeroOp : Ingot_Op<"nonzero"> {
+def Ingot_NonzeroOp : Ingot_Op<"nonzero", [Ingot_DataDependentTrait]> {
   let summary = "positions of the elements that are not zero, one row each; how many there are depends on the data";
   let description = "```mlir\n%r = ingot.nonzero %x : (tensor<2x3xi1>) -> tensor<?x2xi64>\n```";
   let arguments = (ins Ingot_Tensor:$x);

@@ -83,13 +83,15 @@ LogicalResult lowerPdist(LowerContext &ctx) {
 
 LogicalResult lowerPairwiseDistance(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
-  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Type dtype = promoteTypes(dtypeOf(x), dtypeOf(y));
+  if (!dtype)
+    return ctx.refuse("PyTorch has no common type for these operands");
   Value difference = ctx.binary<SubOp>(ctx.cast(x, dtype), ctx.cast(y, dtype));
-  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), compute);
+  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), computeType(dtype));
   int64_t last = rankOf(difference) - 1;
   if (last < 0)
     return ctx.refuse("needs a dimension");
-  Value norm = ctx.cast(vectorNorm(ctx, difference, ctx.real("p"), {last}), dtype);
+  Value norm = ctx.cast(vectorNorm(ctx, difference, ctx.real("p"), {last}), ctx.resultDtype());
   return ctx.replace(ctx.flag("keepdim") ? norm : ctx.dropDims(norm, {last}));
 }
 
@@ -241,8 +243,9 @@ LogicalResult lowerAddbmm(LowerContext &ctx) {
   return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
 }
 
+/// vdot of vectors, and linalg_vecdot: the first is conjugated.
 LogicalResult lowerVecdot(LowerContext &ctx) {
-  Value x = ctx.tensor("x"), y = ctx.tensor("y");
+  Value x = ctx.tensor(ctx.has("x") ? "x" : "self"), y = ctx.tensor(ctx.has("y") ? "y" : "other");
   Type dtype = ctx.resultDtype();
   if (isComplex(dtype)) { // the conjugate of x
     Parts parts = partsOf(ctx, ctx.cast(x, dtype));
@@ -252,7 +255,7 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
   Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));
   if (rankOf(products) == 0)
     return ctx.refuse("needs a dimension");
-  int64_t axis = ctx.axis("dim", rankOf(products));
+  int64_t axis = ctx.has("dim") ? ctx.axis("dim", rankOf(products)) : 0;
   return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
 }
 
@@ -260,8 +263,7 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
 LogicalResult lowerVander(LowerContext &ctx) {
   Value x = ctx.tensor("x");
   Type dtype = ctx.resultDtype();
-  if (rankOf(x) == 0)
-    return ctx.refuse("needs a dimension");
+  x = atLeastVector(ctx, x);
   int64_t rank = rankOf(x), count = ctx.isNone("N") ? shapeOf(x).back() : ctx.integer("N");
   if (count == kDynamicEntry)
     return ctx.refuse("the number of powers must be known here");

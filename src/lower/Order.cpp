@@ -126,7 +126,7 @@ namespace {
 LogicalResult scan(LowerContext &ctx, Type dtype, StringRef kind) {
   Value x = ctx.cast(atLeastVector(ctx, ctx.tensor("self")), dtype);
   Value wide = ctx.cast(x, computeType(dtype));
-  Value result = ctx.create<ScanOp>(wide.getType(), wide, axisOf(ctx), kind).getResult();
+  Value result = ctx.create<CumReduceOp>(wide.getType(), wide, axisOf(ctx), kind).getResult();
   return ctx.replace(likeSelf(ctx, ctx.cast(result, dtype)));
 }
 
@@ -232,7 +232,7 @@ LogicalResult lowerNanquantile(LowerContext &ctx) { return quantile(ctx, true); 
 
 namespace {
 
-/// Results that were not asked for are empty, as in PyTorch.
+/// Results that were not asked for may be empty, as the program says.
 LogicalResult distinct(LowerContext &ctx, bool consecutive, std::optional<int64_t> axis) {
   Value x = ctx.tensor("self");
   Sizes sizes = ctx.sizes(x);
@@ -244,11 +244,12 @@ LogicalResult distinct(LowerContext &ctx, bool consecutive, std::optional<int64_
   auto count = RankedTensorType::get({ShapedType::kDynamic}, ctx.i64());
   auto each = RankedTensorType::get({length}, ctx.i64());
   auto op = ctx.create<UniqueOp>(withShape(tensorType(x), shape), each, count, x, compared, consecutive);
-  Value nothing = ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.i64());
-  bool hasInverse = ctx.flag("return_inverse"), hasCounts = ctx.has("return_counts") && ctx.flag("return_counts");
-  Value inverse = !hasInverse ? nothing : axis ? op.getInverse() : ctx.reshape(op.getInverse(), sizes);
-  SmallVector<Value> results = {op.getValues(), inverse, hasCounts ? Value(op.getCounts()) : nothing};
+  SmallVector<Value> results = {op.getValues(), axis ? Value(op.getInverse()) : ctx.reshape(op.getInverse(), sizes),
+                                op.getCounts()};
   results.resize(ctx.numResults());
+  for (size_t i = 1; i < results.size(); ++i)
+    if (ctx.resultType(i).getShape() == ArrayRef<int64_t>(0))
+      results[i] = ctx.full(Number::of(int64_t{0}), {Size(0)}, ctx.i64());
   return ctx.replace(results);
 }
 

@@ -307,10 +307,15 @@ LogicalResult lowerLogsumexp(LowerContext &ctx) {
   Type dtype = floatType(dtypeOf(x));
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(x, computeType(dtype));
-  // Infinite maxima are not subtracted: infinity minus itself would be NaN.
-  Value peak = ctx.reduce(ReduceKind::Max, isComplex(dtype) ? realPart(ctx, wide) : wide, dims);
+  if (llvm::is_contained(shapeOf(x), 0)) { // nothing has a largest element
+    Value sum = ctx.reduce(ReduceKind::Sum, ctx.unary<ExpOp>(wide), dims);
+    return ctx.replace(withoutDims(ctx, ctx.cast(ctx.unary<LogOp>(sum), dtype), dims));
+  }
+  // Infinite maxima are not subtracted: infinity minus itself would be NaN. Of complex numbers the real part counts.
+  Value real = isComplex(dtype) ? partsOf(ctx, wide).real : wide;
+  Value peak = ctx.reduce(ReduceKind::Max, real, dims);
   Value isInfinite = ctx.test<IsinfOp>(peak);
-  peak = ctx.cast(ctx.select(isInfinite, ctx.constant(0, dtypeOf(peak)), peak), dtypeOf(wide));
+  peak = ctx.cast(ctx.select(isInfinite, ctx.constant(0, dtypeOf(real)), peak), dtypeOf(wide));
   Value powers = ctx.unary<ExpOp>(ctx.binary<SubOp>(wide, peak));
   Value sum = ctx.unary<LogOp>(ctx.reduce(ReduceKind::Sum, powers, dims));
   Value result = ctx.cast(ctx.binary<AddOp>(sum, peak), dtype);

@@ -1,4 +1,5 @@
 // Slices, pieces, and their inverses.
+#include "dialect/ControlOps.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -46,6 +47,11 @@ Size positionOf(LowerContext &ctx, Size index, Size size) {
 }
 
 } // namespace
+
+/// The number that a tensor of one element holds.
+static Size itemOf(LowerContext &ctx, Value x) {
+  return ctx.create<ItemOp>(ctx.i64(), ctx.reshape(ctx.cast(x, ctx.i64()), {})).getResult();
+}
 
 LogicalResult lowerSlice(LowerContext &ctx) {
   Value x = ctx.tensor("self");
@@ -97,7 +103,9 @@ LogicalResult lowerNarrow(LowerContext &ctx) {
   if (rankOf(x) == 0)
     return ctx.refuse("a zero-dimensional tensor cannot be narrowed");
   int64_t axis = ctx.axis("dim", rankOf(x));
-  Size start = positionOf(ctx, ctx.size("start"), ctx.dim(x, axis)), length = ctx.size("length");
+  bool isTensor = ctx.operand("start").isTensor();
+  Size given = isTensor ? itemOf(ctx, ctx.tensor("start")) : ctx.size("start");
+  Size start = positionOf(ctx, given, ctx.dim(x, axis)), length = ctx.size("length");
   return ctx.replace(ctx.slice(x, axis, start, ctx.plus(start, length), 1, length.entry()));
 }
 
@@ -212,6 +220,23 @@ LogicalResult lowerTensorSplit(LowerContext &ctx) {
   if (!axis)
     return failure(); // axisToCut said why
   return cutNamed(ctx, *axis);
+}
+
+/// Positions, or the number of sections, that a tensor holds.
+LogicalResult lowerTensorSplitByTensor(LowerContext &ctx) {
+  Value x = ctx.tensor("self"), given = ctx.cast(ctx.tensor("tensor_indices_or_sections"), ctx.i64());
+  std::optional<int64_t> axis = axisToCut(ctx, x);
+  if (!axis)
+    return failure(); // axisToCut said why
+  auto count = static_cast<int64_t>(ctx.numResults());
+  if (rankOf(given) == 0)
+    return cutInSections(ctx, x, *axis, count);
+  if (rankOf(given) != 1 || shapeOf(given).front() != count - 1)
+    return ctx.refuse("the number of positions must be known here");
+  Sizes positions;
+  for (int64_t i = 0; i + 1 < count; ++i)
+    positions.push_back(itemOf(ctx, ctx.slice(given, 0, i, i + 1)));
+  return cutAt(ctx, x, *axis, positions);
 }
 
 LogicalResult lowerHsplit(LowerContext &ctx) { return cutNamed(ctx, rankOf(ctx.tensor("self")) == 1 ? 0 : 1); }

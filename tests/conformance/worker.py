@@ -74,6 +74,8 @@ def outcome(unit: Unit, module: Sample) -> tuple[str, str]:
         exported = export(module)
     except Exception as error:
         return "export", f"{type(error).__name__}: {str(error)[:300]}"
+    if not exported.graph_signature.output_specs:
+        return "export", "torch.export.save fails for programs without results"
     try:
         program, status, detail = convert(exported)
         if program is None:

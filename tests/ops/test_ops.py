@@ -25,8 +25,10 @@ UNREACHABLE = {
     "aten::lstm.data",
     "aten::rnn_relu.data",
     "aten::rnn_tanh.data",
+    "aten::narrow.Tensor",
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
+    "aten::unique_dim_consecutive",
     "torch::sym_int",
 }
 # What gives no result; tests/control has these.

@@ -17,8 +17,8 @@ func.func @apart(%x: tensor<4x5x4xf32>, %i: tensor<6xi64>) -> tensor<6x5xf32> {
 }
 
 // CHECK-LABEL: func @mask
-// CHECK-NEXT: ingot.aten "aten::index.Tensor"
-// CHECK-SAME: ingot.refused = "a boolean mask gives a size that depends on the data"
+// CHECK-NEXT: %[[N:.*]] = ingot.nonzero %arg1 : (tensor<4xi1>) -> tensor<?x1xi64>
+// CHECK: ingot.index_select %arg0, {{.*}} {axis = 0 : i64}
 func.func @mask(%x: tensor<4xf32>, %m: tensor<4xi1>) -> tensor<?xf32> {
   %0 = ingot.aten "aten::index.Tensor"(%x, %m) {args = {indices = [#ingot.value<1>], self = #ingot.value<0>}} : (tensor<4xf32>, tensor<4xi1>) -> tensor<?xf32>
   return %0 : tensor<?xf32>

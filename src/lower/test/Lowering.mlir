@@ -3,10 +3,10 @@
 
 // No row: the carrier stays as it is, and so does what depends on it.
 // CHECK-LABEL: func @unknown
-// CHECK-NEXT: %[[N:.*]] = ingot.aten "aten::nonzero"(%arg0) {args = {self = #ingot.value<0>}}
+// CHECK-NEXT: %[[N:.*]] = ingot.aten "aten::_values_copy"(%arg0) {args = {self = #ingot.value<0>}}
 // CHECK-NEXT: ingot.neg %[[N]]
 func.func @unknown(%x: tensor<4xf32>) -> tensor<?x1xi64> {
-  %0 = ingot.aten "aten::nonzero"(%x) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<?x1xi64>
+  %0 = ingot.aten "aten::_values_copy"(%x) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<?x1xi64>
   %1 = ingot.aten "aten::neg"(%0) {args = {self = #ingot.value<0>}} : (tensor<?x1xi64>) -> tensor<?x1xi64>
   return %1 : tensor<?x1xi64>
 }

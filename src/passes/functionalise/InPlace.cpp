@@ -70,7 +70,7 @@ static bool takesArgumentsOf(const pt2::OpSchema &pure, const pt2::OpSchema &wri
 
 bool replacesMemory(StringRef target) {
   StringRef name = TargetName(target).name;
-  return name == "aten::set_" || name == "aten::resize_" || name == "aten::resize_as_" || name == "aten::set_data";
+  return name == "aten::set_" || name == "aten::set_data";
 }
 
 std::optional<PureForm> pureForm(AtenOp op, const pt2::OpSchema &schema) {
@@ -101,6 +101,7 @@ std::string viewOfMetadataWrite(StringRef target) {
       {"aten::unsqueeze_", "aten::unsqueeze"},     {"aten::t_", "aten::t"},
       {"aten::transpose_", "aten::transpose.int"}, {"aten::swapaxes_", "aten::swapaxes"},
       {"aten::swapdims_", "aten::swapdims"},       {"aten::as_strided_", "aten::as_strided"},
+      {"aten::resize_", "aten::resize"},           {"aten::resize_as_", "aten::resize_as"},
   };
   return names.lookup(target).str();
 }

@@ -1,4 +1,4 @@
-// scan and cum_extreme: results that run along a dimension.
+// cum_reduce and cum_extreme: results that run along a dimension.
 #include "runtime/kernels/order/Lines.h"
 
 #include <array>
@@ -7,7 +7,7 @@ namespace ingot {
 namespace {
 
 //===------------------------------------------------------------------------------------------===//
-// scan
+// cum_reduce
 //===------------------------------------------------------------------------------------------===//
 
 /// float is accumulated in double, as PyTorch does; integers wrap.
@@ -167,7 +167,7 @@ Result<std::unique_ptr<BoundKernel>> bindCumExtreme(const StepContext &context, 
 
 } // namespace
 
-extern const KernelDef kernelDef_scan = {"scan", inferScan, bindScan, false};
+extern const KernelDef kernelDef_cum_reduce = {"cum_reduce", inferScan, bindScan, false};
 extern const KernelDef kernelDef_cum_extreme = {"cum_extreme", inferCumExtreme, bindCumExtreme, false};
 
 } // namespace ingot

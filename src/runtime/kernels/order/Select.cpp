@@ -156,7 +156,8 @@ struct FindMedian {
     std::iota(order.begin(), order.end(), int64_t(0));
     const auto middle = order.begin() + std::max<int64_t>(0, (numbers - 1) / 2);
     std::nth_element(order.begin(), middle, order.end(), [&](int64_t a, int64_t b) {
-      return isLess(values[static_cast<size_t>(a)], values[static_cast<size_t>(b)]);
+      const C left = values[static_cast<size_t>(a)], right = values[static_cast<size_t>(b)];
+      return isLess(left, right) || (!isLess(right, left) && a < b); // equal elements keep their order
     });
     return *middle;
   }
