@@ -11,6 +11,26 @@ import pathlib
 import sys
 
 import torch
+import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
+import torch.nn.functional  # registers torch_nn
+
+# Of packages that are not installed here.
+OTHERS = """\
+torchao::choose_qparams_affine(Tensor input, str mapping_type, SymInt[] block_size, ScalarType target_dtype, \
+Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, ScalarType? scale_dtype=None, \
+ScalarType? zero_point_dtype=None, bool keepdim=False) -> (Tensor, Tensor)
+torchao::dequantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, \
+ScalarType input_dtype, Scalar? quant_min=None, Scalar? quant_max=None, str zero_point_domain="INT", \
+ScalarType output_dtype=6) -> Tensor
+torchao::quantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, \
+ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None, str zero_point_domain="INT") -> Tensor
+torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, \
+SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, \
+SymInt offset_groups, bool use_mask) -> Tensor
+torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
+torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, \
+int sampling_ratio, bool aligned) -> Tensor
+"""
 
 TABLE = pathlib.Path(__file__).with_name("aten_schemas.txt")
 
@@ -26,6 +46,8 @@ def generate() -> str:
         name = qualified_name(schema)
         if name in dispatched:
             rows[name] = str(schema)
+    for line in OTHERS.splitlines():
+        rows[line.partition("(")[0]] = line
     return "".join(rows[name] + "\n" for name in sorted(rows))
 
 

@@ -12,12 +12,8 @@ CHUNK = 48
 # Rows for programs of other exporters: torch.export folds these away or writes another operator.
 UNREACHABLE = {
     "_operator::pos",
-    "aten::_ctc_loss",
-    "aten::_ctc_loss.Tensor",
     "aten::_thnn_fused_gru_cell",
     "aten::_thnn_fused_lstm_cell",
-    "aten::ctc_loss.IntList",
-    "aten::ctc_loss.Tensor",
     "aten::gru.data",
     "aten::lift_fresh",
     "aten::lstm.data",
@@ -26,6 +22,7 @@ UNREACHABLE = {
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
     "torch::sym_int",
+    "torchvision::nms",
 }
 
 
