@@ -59,7 +59,19 @@ LogicalResult readPadding(LowerContext &ctx, Conv &conv) {
   return success();
 }
 
+/// float16 and bfloat16 are computed in float32, and rounded once.
+void widen(LowerContext &ctx, Conv &conv) {
+  Type compute = computeType(dtypeOf(conv.x));
+  conv.x = ctx.cast(conv.x, compute);
+  conv.weight = ctx.cast(conv.weight, compute);
+  if (conv.bias)
+    conv.bias = ctx.cast(conv.bias, compute);
+}
+
 LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
+  Type dtype = dtypeOf(conv.x);
+  if (dtypeOf(conv.weight) == dtype && isReducedFloat(dtype))
+    widen(ctx, conv);
   bool isBatched = rankOf(conv.x) == static_cast<int64_t>(conv.spatial) + 2;
   if (!isBatched && rankOf(conv.x) != static_cast<int64_t>(conv.spatial) + 1)
     return ctx.refuse("the operand's rank does not fit the weight's");
@@ -71,7 +83,7 @@ LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
   Value result = ctx.create<ConvOp>(type, x, conv.weight, conv.bias, Value(), conv.strides, conv.low, conv.high,
                                     conv.dilations, conv.outputPadding, conv.groups, conv.transposed, Activation::None)
                      .getResult();
-  return ctx.replace(isBatched ? result : ctx.dropDims(result, {0}));
+  return ctx.replace(ctx.cast(isBatched ? result : ctx.dropDims(result, {0}), dtype));
 }
 
 LogicalResult lowerAnyConv(LowerContext &ctx, bool transposed) {

@@ -12,10 +12,16 @@ import sys
 
 import torch
 import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
-import torch.nn.functional  # registers torch_nn
 
-# Of packages that are not installed here.
+# Of packages that are not installed here, and those that are registered when first used.
 OTHERS = """\
+torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, Tensor target, \
+Tensor? linear_bias, Tensor? weight, str reduction, SymInt ignore_index, float label_smoothing, \
+SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype, bool allow_retain_graph, bool compute_input_grad, \
+bool compute_linear_weight_grad, bool compute_linear_bias_grad) -> (Tensor, Tensor, Tensor, Tensor)
+torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(Tensor input, Tensor linear_weight, Tensor target, \
+Tensor? linear_bias, Tensor? weight, SymInt ignore_index, SymInt batch_chunk_size, str acc_policy, \
+ScalarType acc_dtype) -> Tensor
 torchao::choose_qparams_affine(Tensor input, str mapping_type, SymInt[] block_size, ScalarType target_dtype, \
 Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, ScalarType? scale_dtype=None, \
 ScalarType? zero_point_dtype=None, bool keepdim=False) -> (Tensor, Tensor)

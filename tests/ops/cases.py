@@ -2,8 +2,8 @@
 
     EXPRESSION | NAME=TYPE[SHAPE]FLAGS:FILL … | TOLERANCE
 
-- The expression may use torch, F, aten (torch.ops.aten), ops (torch.ops), math, inf, nan and the inputs. A line that ends in `|` has no
-  inputs.
+- The expression may use torch, F, aten (torch.ops.aten), ops (torch.ops), math, inf, nan and the inputs. A line that
+  ends in `|` has no inputs.
 - Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b. A size with a star is a symbol: x=f32[3*,4]. The case then also runs with
   larger sizes.
 - Flag `!`: not an input but a weight of the program.
