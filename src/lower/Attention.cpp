@@ -2,6 +2,7 @@
 #include "lower/Lowering.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -58,13 +59,58 @@ Value attention(LowerContext &ctx) {
 
 } // namespace
 
+namespace {
+
+/// softmax's operand: q kᵀ * scale with the mask; null after refusing. Heads are not grouped here.
+Value attentionScores(LowerContext &ctx) {
+  Value q = ctx.tensor("query"), k = ctx.tensor("key"), mask = ctx.optionalTensor("attn_mask");
+  int64_t rank = rankOf(q);
+  if (rankOf(k) != rank || rank < 3 || !shapesAgree(shapeOf(q).drop_back(2), shapeOf(k).drop_back(2))) {
+    (void)ctx.refuse("query and key of other results than the first must have the same heads");
+    return {};
+  }
+  Type compute = computeType(dtypeOf(q));
+  double scale = ctx.optionalReal("scale").value_or(1 / std::sqrt(static_cast<double>(shapeOf(q).back())));
+  Value scores = ctx.matmul(ctx.cast(q, compute), ctx.transpose(ctx.cast(k, compute), rank - 2, rank - 1));
+  scores = ctx.binary<MulOp>(scores, scale);
+  Value never = ctx.constant(-std::numeric_limits<double>::infinity(), compute);
+  if (ctx.flag("is_causal")) {
+    Size rows = ctx.dim(scores, rank - 2), columns = ctx.dim(scores, rank - 1);
+    Value isPast = ctx.compare<GeOp>(ctx.reshape(ctx.iota(rows), {rows, Size(1)}), ctx.iota(columns));
+    scores = ctx.select(isPast, scores, never);
+  }
+  if (!mask)
+    return scores;
+  return isBool(dtypeOf(mask)) ? ctx.select(mask, scores, never) : ctx.binary<AddOp>(scores, ctx.cast(mask, compute));
+}
+
+/// log(sum(exp(scores))) of each row, or the weights themselves.
+Value attentionExtra(LowerContext &ctx) {
+  Value scores = attentionScores(ctx);
+  if (!scores)
+    return {}; // attentionScores said why
+  int64_t last = rankOf(scores) - 1;
+  if (ctx.op.getTarget().contains("_math"))
+    return ctx.cast(ctx.softmax(scores, last, /*log=*/false), ctx.resultDtype(1));
+  Value peak = ctx.reduce(ReduceKind::Max, scores, last);
+  Value sum = ctx.reduce(ReduceKind::Sum, ctx.unary<ExpOp>(ctx.binary<SubOp>(scores, peak)), last);
+  Value result = ctx.binary<AddOp>(ctx.unary<LogOp>(sum), peak);
+  return ctx.cast(ctx.dropDims(result, last), ctx.resultDtype(1));
+}
+
+} // namespace
+
 LogicalResult lowerAttention(LowerContext &ctx) {
   Value result = attention(ctx);
   if (!result)
     return failure(); // attention said why
-  // The other results (log-sum-exp, weights) are for training.
   SmallVector<Value> results(ctx.numResults());
   results.front() = result;
+  if (results.size() > 1 && ctx.isUsed(1)) {
+    results[1] = attentionExtra(ctx);
+    if (!results[1])
+      return failure(); // attentionExtra said why
+  }
   return ctx.replace(results);
 }
 

@@ -46,17 +46,16 @@ struct Likelihood {
 };
 
 /// x holds log probabilities, in the type of computation.
-Likelihood negativeLogLikelihood(LowerContext &ctx, Value x, Value target, Value weight, Size ignored) {
+Likelihood negativeLogLikelihood(LowerContext &ctx, Value x, Value target, Value weight, int64_t reduction) {
   Type compute = dtypeOf(x);
   if (rankOf(x) == 1)
     target = ctx.reshape(target, {});
-  Labels labels = readLabels(ctx, target, ignored);
+  Labels labels = readLabels(ctx, target, ctx.size("ignore_index"));
   Value weights = weight ? ctx.indexSelect(ctx.cast(weight, compute), labels.index, 0) : Value();
   Value zero = ctx.constant(0, compute);
   weights = weights ? ctx.select(labels.isCounted, weights, zero) : ctx.cast(labels.isCounted, compute);
   Value loss = ctx.unary<NegOp>(pickClass(ctx, x, labels.index));
   loss = ctx.select(labels.isCounted, weight ? ctx.binary<MulOp>(loss, weights) : loss, zero);
-  int64_t reduction = ctx.integer("reduction");
   if (reduction == kNoReduction)
     return {loss, zero};
   Value total = sumAll(ctx, weights), sum = sumAll(ctx, loss);
@@ -75,7 +74,7 @@ LogicalResult lowerNllLoss(LowerContext &ctx) {
   if (!isFloat(dtypeOf(x)) || !fitsClasses(x, target))
     return ctx.refuse("needs log probabilities of classes, and a class for each place");
   Value wide = ctx.cast(x, computeType(dtypeOf(x)));
-  Likelihood found = negativeLogLikelihood(ctx, wide, target, ctx.optionalTensor("weight"), ctx.size("ignore_index"));
+  Likelihood found = negativeLogLikelihood(ctx, wide, target, ctx.optionalTensor("weight"), ctx.integer("reduction"));
   Value loss = ctx.reshape(ctx.cast(found.loss, ctx.resultDtype()), ctx.sizes(found.loss));
   if (rankOf(loss) != ctx.resultType().getRank()) // a vector of classes with a vector of one label
     loss = ctx.reshape(loss, Sizes(ctx.resultType().getRank(), Size(1)));
@@ -152,7 +151,7 @@ LogicalResult lowerCrossEntropyLoss(LowerContext &ctx) {
     target = ctx.reshape(target, {});
   if (weight)
     weight = ctx.cast(weight, compute);
-  Value loss = negativeLogLikelihood(ctx, logs, target, weight, ctx.size("ignore_index")).loss;
+  Value loss = negativeLogLikelihood(ctx, logs, target, weight, ctx.integer("reduction")).loss;
   if (smoothing > 0) {
     Value share = ctx.constant(Number::of(ctx.dim(x, classAxis(x))), compute);
     share = ctx.binary<DivOp>(ctx.constant(smoothing, compute), share);
@@ -163,6 +162,27 @@ LogicalResult lowerCrossEntropyLoss(LowerContext &ctx) {
   if (rankOf(loss) != ctx.resultType().getRank())
     loss = ctx.reshape(loss, Sizes(ctx.resultType().getRank(), Size(1)));
   return ctx.replace(loss);
+}
+
+/// A linear layer and its cross entropy, which PyTorch computes chunk by chunk. The other results are gradients.
+LogicalResult lowerLinearCrossEntropy(LowerContext &ctx) {
+  Value x = ctx.tensor("input"), matrix = ctx.tensor("linear_weight"), target = ctx.tensor("target");
+  if (rankOf(x) != 2 || rankOf(matrix) != 2 || rankOf(target) != 1 || !isFloat(dtypeOf(x)))
+    return ctx.refuse("needs rows, a matrix, and a class for each row");
+  if (ctx.has("label_smoothing") && ctx.real("label_smoothing") != 0)
+    return ctx.refuse("labels cannot be smoothed here");
+  Type compute = computeType(dtypeOf(x));
+  Value bias = ctx.optionalTensor("linear_bias");
+  Value scores = ctx.matmul(ctx.cast(x, compute), ctx.transpose(ctx.cast(matrix, compute), 0, 1),
+                            bias ? ctx.cast(bias, compute) : Value());
+  int64_t reduction = kNoReduction;
+  if (ctx.has("reduction"))
+    reduction = ctx.string("reduction") == "mean" ? kMeanReduction : kSumReduction;
+  Value logs = ctx.softmax(scores, 1, /*log=*/true);
+  Value loss = negativeLogLikelihood(ctx, logs, target, ctx.optionalTensor("weight"), reduction).loss;
+  SmallVector<Value> results(ctx.numResults());
+  results.front() = ctx.cast(loss, ctx.resultDtype());
+  return ctx.replace(results);
 }
 
 //===------------------------------------------------------------------------------------------===//

@@ -60,6 +60,15 @@ LogicalResult readPadding(LowerContext &ctx, Conv &conv) {
   return success();
 }
 
+/// float16 and bfloat16 are computed in float32, and rounded once.
+void widen(LowerContext &ctx, Conv &conv) {
+  Type compute = computeType(dtypeOf(conv.x));
+  conv.x = ctx.cast(conv.x, compute);
+  conv.weight = ctx.cast(conv.weight, compute);
+  if (conv.bias)
+    conv.bias = ctx.cast(conv.bias, compute);
+}
+
 /// The convolution of `x` as `type`. A complex one is three real ones, as in PyTorch, so that it rounds alike.
 Value convolve(LowerContext &ctx, const Conv &conv, RankedTensorType type, Value x, Value weight, Value bias) {
   if (!isComplex(type.getElementType()))
@@ -78,6 +87,9 @@ Value convolve(LowerContext &ctx, const Conv &conv, RankedTensorType type, Value
 }
 
 LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
+  Type dtype = dtypeOf(conv.x);
+  if (dtypeOf(conv.weight) == dtype && isReducedFloat(dtype))
+    widen(ctx, conv);
   bool isBatched = rankOf(conv.x) == static_cast<int64_t>(conv.spatial) + 2;
   if (!isBatched && rankOf(conv.x) != static_cast<int64_t>(conv.spatial) + 1)
     return ctx.refuse("the operand's rank does not fit the weight's");
@@ -87,7 +99,7 @@ LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
   if (!type)
     return ctx.refuse("the shapes of operand and weight do not fit together");
   Value result = convolve(ctx, conv, type, x, conv.weight, conv.bias);
-  return ctx.replace(isBatched ? result : ctx.dropDims(result, {0}));
+  return ctx.replace(ctx.cast(isBatched ? result : ctx.dropDims(result, {0}), dtype));
 }
 
 LogicalResult lowerAnyConv(LowerContext &ctx, bool transposed) {

@@ -75,11 +75,13 @@ LogicalResult lowerHuberLoss(LowerContext &ctx) {
   });
 }
 
+/// In the operands' own type at every step: PyTorch's exponentials of float16 overflow, too.
 LogicalResult lowerSoftMarginLoss(LowerContext &ctx) {
-  return pairLoss(ctx, [&](Value x, Value target) {
-    Value power = ctx.unary<ExpOp>(ctx.binary<MulOp>(ctx.unary<NegOp>(target), x));
-    return ctx.unary<Log1pOp>(power);
-  });
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("target"), Types::FloatsOnly);
+  if (!pair)
+    return failure(); // promotePair said why
+  Value power = ctx.unary<ExpOp>(ctx.binary<MulOp>(ctx.unary<NegOp>(pair->b), pair->a));
+  return ctx.replace(reduceLoss(ctx, ctx.unary<Log1pOp>(power), dtypeOf(power)));
 }
 
 LogicalResult lowerKlDiv(LowerContext &ctx) {
@@ -235,9 +237,10 @@ LogicalResult lowerCosineEmbeddingLoss(LowerContext &ctx) {
 
 namespace {
 
-/// ‖a - b + eps‖ₚ over the last dimension.
-Value pairDistance(LowerContext &ctx, Value a, Value b, double p, double eps) {
-  Value difference = ctx.unary<AbsOp>(ctx.binary<AddOp>(ctx.binary<SubOp>(a, b), eps));
+/// ‖a - b + eps‖ₚ over the last dimension. The difference has the operands' type: that of bytes wraps.
+Value pairDistance(LowerContext &ctx, const Pair &vectors, Type dtype, double p, double eps) {
+  Value apart = ctx.binary<AddOp>(ctx.cast(ctx.binary<SubOp>(vectors.a, vectors.b), dtype), eps);
+  Value difference = ctx.unary<AbsOp>(ctx.cast(apart, computeType(dtype)));
   int64_t last = rankOf(difference) - 1;
   auto reduced = [&](ReduceKind kind, Value x) { return ctx.dropDims(ctx.reduce(kind, x, last), last); };
   if (std::isinf(p))
@@ -257,13 +260,16 @@ LogicalResult lowerTripletMarginLoss(LowerContext &ctx) {
   Type dtype = ctx.resultDtype(), compute = computeType(dtype);
   if (!isFloat(dtype))
     return ctx.refuse("needs floating-point vectors");
-  Value anchor = ctx.cast(ctx.tensor("anchor"), compute), positive = ctx.cast(ctx.tensor("positive"), compute);
-  Value negative = ctx.cast(ctx.tensor("negative"), compute);
+  Value anchor = ctx.tensor("anchor"), positive = ctx.tensor("positive"), negative = ctx.tensor("negative");
   if (rankOf(anchor) == 0 || rankOf(positive) == 0 || rankOf(negative) == 0)
     return ctx.refuse("zero-dimensional tensors are no vectors");
+  if (isComplex(dtypeOf(anchor)) || isComplex(dtypeOf(positive)) || isComplex(dtypeOf(negative)))
+    return ctx.refuse("complex vectors are not supported");
   double p = ctx.real("p"), eps = ctx.real("eps");
   auto distanceOf = [&](Value a, Value b) { // rounded where PyTorch rounds
-    return ctx.cast(ctx.cast(pairDistance(ctx, a, b, p, eps), dtype), compute);
+    auto pair = promotePair(ctx, a, b, Types::NoComplex);
+    Pair vectors = pair ? *pair : Pair{a, a}; // promotePair has refused
+    return ctx.cast(ctx.cast(pairDistance(ctx, vectors, dtype, p, eps), dtype), compute);
   };
   Value near = distanceOf(anchor, positive), far = distanceOf(anchor, negative);
   if (ctx.flag("swap"))

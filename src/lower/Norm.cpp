@@ -148,6 +148,9 @@ static Value normalizeByStatistics(LowerContext &ctx, Value x, Value mean, Value
 
 namespace {
 
+/// PyTorch takes it, although it has no channels.
+bool isEmptyVector(Value x) { return rankOf(x) == 1 && shapeOf(x)[0] == 0; }
+
 bool isNormalizable(Value x) { return isFloat(dtypeOf(x)) && rankOf(x) >= 2; }
 
 /// Mean and variance of each channel, in the type of computation.
@@ -213,6 +216,8 @@ Value batchNorm(LowerContext &ctx) {
 
 LogicalResult lowerBatchNorm(LowerContext &ctx) {
   bool training = ctx.has("training") && ctx.flag("training");
+  if (ctx.numResults() == 1 && isEmptyVector(ctx.tensor("input")))
+    return ctx.replace(ctx.tensor("input"));
   if (training && isNormalizable(ctx.tensor("input")) && ctx.isNone("running_mean"))
     return normalizeBatch(ctx, /*movesStatistics=*/false);
   if (training)
@@ -236,6 +241,10 @@ LogicalResult lowerBatchNormNoStats(LowerContext &ctx) {
 
 /// Gives the running statistics as new tensors.
 LogicalResult lowerBatchNormFunctional(LowerContext &ctx) {
+  if (Value x = ctx.tensor("input"); isEmptyVector(x)) {
+    Value nothing = ctx.tensor("running_mean");
+    return ctx.replace({x, nothing, nothing, nothing, ctx.tensor("running_var")});
+  }
   if (!isNormalizable(ctx.tensor("input")))
     return ctx.refuse("needs a floating-point tensor with channels");
   if (!ctx.has("training") || ctx.flag("training"))

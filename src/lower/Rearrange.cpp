@@ -190,36 +190,104 @@ LogicalResult lowerChannelShuffle(LowerContext &ctx) {
 // Padding
 //===------------------------------------------------------------------------------------------===//
 
+namespace {
+
+/// What is added before and after each dimension.
+struct Margins {
+  Sizes low, high;
+
+  bool areStatic() const {
+    auto isStatic = [](const Size &size) { return size.isStatic(); };
+    return llvm::all_of(low, isStatic) && llvm::all_of(high, isStatic);
+  }
+};
+
+/// Of known numbers.
+Value staticPad(LowerContext &ctx, Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high, PadMode mode, double value) {
+  auto isZero = [](int64_t entry) { return entry == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return x;
+  SmallVector<int64_t> shape(shapeOf(x));
+  for (auto [i, size] : llvm::enumerate(shape))
+    if (size != kDynamicEntry)
+      size += low[i] + high[i];
+  auto type = withShape(tensorType(x), shape);
+  return ctx.create<PadOp>(type, x, low, high, mode, llvm::APFloat(value)).getResult();
+}
+
+/// A circle closes after what negative numbers cut off is gone.
+Value padKnown(LowerContext &ctx, Value x, const Margins &margins, PadMode mode, double value) {
+  SmallVector<int64_t> low, high, cutLow, cutHigh;
+  for (auto [before, after] : llvm::zip_equal(margins.low, margins.high)) {
+    bool isCut = mode == PadMode::Circular;
+    cutLow.push_back(isCut ? std::min<int64_t>(before.literal, 0) : 0);
+    cutHigh.push_back(isCut ? std::min<int64_t>(after.literal, 0) : 0);
+    low.push_back(before.literal - cutLow.back());
+    high.push_back(after.literal - cutHigh.back());
+  }
+  Value cut = staticPad(ctx, x, cutLow, cutHigh, PadMode::Constant, 0);
+  return staticPad(ctx, cut, low, high, mode, value);
+}
+
+/// The position of x that each position of the padded dimension shows.
+Value sourcePositions(LowerContext &ctx, Size size, Size low, Size padded, PadMode mode) {
+  Value position = ctx.binary<SubOp>(ctx.iota(padded), ctx.constant(Number::of(low), ctx.i64()));
+  Value last = ctx.constant(Number::of(ctx.minus(size, 1)), ctx.i64());
+  if (mode == PadMode::Circular)
+    return ctx.binary<RemainderOp>(position, ctx.constant(Number::of(size), ctx.i64()));
+  if (mode == PadMode::Reflect) {
+    Value folded = ctx.unary<AbsOp>(ctx.binary<SubOp>(last, ctx.unary<AbsOp>(position)));
+    return ctx.binary<SubOp>(last, folded);
+  }
+  return ctx.binary<MaximumOp>(ctx.binary<MinimumOp>(position, last), 0);
+}
+
+/// Of numbers that the program computes: dimension by dimension, by position.
+Value padByPosition(LowerContext &ctx, Value x, const Margins &margins, PadMode mode, const Number &value) {
+  for (int64_t axis = 0; axis < rankOf(x); ++axis) {
+    Size low = margins.low[axis], high = margins.high[axis], size = ctx.dim(x, axis);
+    if (low.is(0) && high.is(0))
+      continue;
+    Size padded = ctx.plus(size, ctx.plus(low, high));
+    Value positions = sourcePositions(ctx, size, low, padded, mode);
+    x = ctx.indexSelect(x, positions, axis);
+    if (mode != PadMode::Constant)
+      continue;
+    Value wanted = ctx.binary<SubOp>(ctx.iota(padded), ctx.constant(Number::of(low), ctx.i64()));
+    Sizes shape(rankOf(x), Size(1));
+    shape[axis] = padded;
+    Value isInside = ctx.reshape(ctx.compare<EqOp>(positions, wanted), shape);
+    x = ctx.select(isInside, x, ctx.constant(value, dtypeOf(x)));
+  }
+  return x;
+}
+
+} // namespace
+
 /// PyTorch lists (low, high) from the last dimension on.
 static LogicalResult pad(LowerContext &ctx, StringRef listName, PadMode mode, const Number &value) {
   Value x = ctx.tensor("self");
   int64_t rank = rankOf(x);
-  SmallVector<int64_t> list = ctx.integers(listName);
+  Sizes list = ctx.sizeList(listName);
   if (list.size() % 2 != 0 || static_cast<int64_t>(list.size()) > 2 * rank)
     return ctx.refuse("the padding list does not fit the operand's rank");
-  if (!value.isStatic())
-    return ctx.refuse("the padding value must be known here");
-  if (isIntegral(dtypeOf(x)) && std::abs(value.asDouble()) > 0x1p53)
-    return ctx.refuse("the padding value is too large to be kept exactly");
-  SmallVector<int64_t> low(rank, 0), high(rank, 0), shape(shapeOf(x));
+  Margins margins{Sizes(rank, Size(0)), Sizes(rank, Size(0))};
   for (size_t i = 0; i < list.size() / 2; ++i) {
     int64_t axis = rank - 1 - static_cast<int64_t>(i);
-    low[axis] = list[2 * i];
-    high[axis] = list[2 * i + 1];
-    if (shape[axis] != kDynamicEntry)
-      shape[axis] += low[axis] + high[axis];
+    margins.low[axis] = list[2 * i];
+    margins.high[axis] = list[2 * i + 1];
   }
-  auto isZero = [](int64_t entry) { return entry == 0; };
-  if (llvm::all_of(list, isZero))
-    return ctx.replace(x);
-  auto padded = [&](Value part, double fill) {
-    return ctx.create<PadOp>(withShape(tensorType(part), shape), part, low, high, mode, llvm::APFloat(fill))
-        .getResult();
+  auto padded = [&](Value part, const Number &fill) {
+    // The attribute of the op is a double, in which not every integer fits.
+    bool fits = fill.isStatic() && !(isIntegral(dtypeOf(part)) && std::abs(fill.asDouble()) > 0x1p53);
+    if (margins.areStatic() && fits)
+      return padKnown(ctx, part, margins, mode, fill.asDouble());
+    return padByPosition(ctx, part, margins, mode, fill);
   };
   if (value.imaginary == 0)
-    return ctx.replace(padded(x, value.asDouble()));
-  Value real = padded(realPart(ctx, x), value.real);
-  return ctx.replace(makeComplex(ctx, real, padded(imagPart(ctx, x), value.imaginary)));
+    return ctx.replace(padded(x, value));
+  Value real = padded(realPart(ctx, x), Number::of(value.real));
+  return ctx.replace(makeComplex(ctx, real, padded(imagPart(ctx, x), Number::of(value.imaginary))));
 }
 
 LogicalResult lowerConstantPad(LowerContext &ctx) { return pad(ctx, "pad", PadMode::Constant, ctx.number("value")); }

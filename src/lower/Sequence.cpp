@@ -1,5 +1,6 @@
 // Connectionist classification and bags of words.
 #include "dialect/SequenceOps.h"
+#include "dialect/WindowOps.h"
 #include "lower/Loss.h"
 
 using namespace mlir;
@@ -73,6 +74,34 @@ LogicalResult lowerCtcLosses(LowerContext &ctx) {
     return failure(); // ctcLosses said why
   Value losses = ctc->isBatched ? ctc->losses : ctx.reshape(ctc->losses, {});
   return ctx.replace({losses, Value()});
+}
+
+/// Rows of the table that are named, and longer than `max_norm`, are shortened to it.
+LogicalResult lowerEmbeddingRenorm(LowerContext &ctx) {
+  Value table = ctx.tensor("self"), indices = ctx.flatten(ctx.tensor("indices"));
+  if (rankOf(table) != 2 || !isFloat(dtypeOf(table)))
+    return ctx.refuse("needs a table of rows");
+  Type compute = computeType(dtypeOf(table));
+  Value wide = ctx.cast(table, compute), size = ctx.unary<AbsOp>(wide);
+  double p = ctx.real("norm_type"), limit = ctx.real("max_norm");
+  Value norms;
+  if (std::isinf(p))
+    norms = ctx.reduce(ReduceKind::Max, size, {1});
+  else
+    norms = ctx.binary<PowOp>(ctx.reduce(ReduceKind::Sum, ctx.binary<PowOp>(size, p), {1}), 1 / p);
+  Size count = ctx.dim(indices, 0), rows = ctx.dim(table, 0);
+  Value ones = ctx.full(Number::of(1.0), {Size(1), count}, ctx.f32());
+  Value places = ctx.reshape(ctx.cast(indices, ctx.i64()), {Size(1), count});
+  SmallVector<Value> dynamic;
+  if (!rows.isStatic())
+    dynamic.push_back(rows.dynamic);
+  auto type = RankedTensorType::get({1, rows.entry()}, ctx.f32());
+  Value named = ctx.create<PlaneScatterOp>(type, ones, places, dynamic, rows.entry(), false).getResult();
+  Value isLong = ctx.compare<GtOp>(norms, limit);
+  isLong = ctx.binary<BitwiseAndOp>(isLong, ctx.cast(ctx.reshape(named, {rows, Size(1)}), ctx.i1()));
+  Value factor = ctx.binary<DivOp>(ctx.constant(limit, compute), ctx.binary<AddOp>(norms, 1e-7));
+  Value result = ctx.select(isLong, ctx.binary<MulOp>(wide, factor), wide);
+  return ctx.replace(ctx.cast(result, dtypeOf(table)));
 }
 
 LogicalResult lowerEmbeddingBag(LowerContext &ctx) {

@@ -2,8 +2,8 @@
 
     EXPRESSION | NAME=TYPE[SHAPE]FLAGS:FILL … | TOLERANCE
 
-- The expression may use torch, F, aten (torch.ops.aten), math, inf, nan and the inputs. A line that ends in `|` has no
-  inputs.
+- The expression may use torch, F, aten (torch.ops.aten), ops (torch.ops), math, inf, nan and the inputs. A line that
+  ends in `|` has no inputs.
 - Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b c64 c128. A size with a star is a symbol: x=f32[3*,4]. The case then also runs with
   larger sizes.
 - Flag `!`: not an input but a weight of the program.
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from ops import registered  # noqa: F401
 from ops.harness import Case, Tolerance
 
 FOLDER = Path(__file__).parent
@@ -48,6 +49,7 @@ NAMES = {
     "torch": torch,
     "F": torch.nn.functional,
     "aten": torch.ops.aten,
+    "ops": torch.ops,
     "math": math,
     "inf": math.inf,
     "nan": math.nan,

@@ -14,12 +14,8 @@ UNREACHABLE = {
     "_operator::pos",
     "aten::_functional_assert_async.msg",
     "aten::is_nonzero",
-    "aten::_ctc_loss",
-    "aten::_ctc_loss.Tensor",
     "aten::_thnn_fused_gru_cell",
     "aten::_thnn_fused_lstm_cell",
-    "aten::ctc_loss.IntList",
-    "aten::ctc_loss.Tensor",
     "aten::gru.data",
     "aten::lift_fresh",
     "aten::lstm.data",
@@ -30,6 +26,7 @@ UNREACHABLE = {
     "aten::sym_constrain_range_for_size",
     "aten::unique_dim_consecutive",
     "torch::sym_int",
+    "torchvision::nms",
 }
 # What gives no result; tests/control has these.
 NO_RESULT = {"aten::_assert_scalar", "aten::_assert_async", "aten::_assert_async.msg"}
