@@ -180,39 +180,8 @@ LogicalResult lowerVarMean(LowerContext &ctx) { return spread(ctx, false, true);
 LogicalResult lowerStdMean(LowerContext &ctx) { return spread(ctx, true, true); }
 
 //===------------------------------------------------------------------------------------------===//
-// Norms
+// Others
 //===------------------------------------------------------------------------------------------===//
-
-/// (sum |x|^p)^(1/p) and its limits.
-static Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
-  Value magnitude = ctx.unary<AbsOp>(x);
-  if (std::isinf(p))
-    return ctx.reduce(p > 0 ? ReduceKind::Max : ReduceKind::Min, magnitude, dims);
-  if (p == 0) {
-    Value isThere = ctx.cast(ctx.compare<NeOp>(x, 0), dtypeOf(x));
-    return ctx.reduce(ReduceKind::Sum, isThere, dims);
-  }
-  if (p == 1)
-    return ctx.reduce(ReduceKind::Sum, magnitude, dims);
-  if (p == 2) {
-    Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(x, x), dims);
-    return ctx.unary<SqrtOp>(squares);
-  }
-  Value powers = ctx.reduce(ReduceKind::Sum, ctx.binary<PowOp>(magnitude, p), dims);
-  return ctx.binary<PowOp>(powers, 1 / p);
-}
-
-LogicalResult lowerNorm(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
-  Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype))
-    return ctx.refuse("norms of floating-point tensors only");
-  double p = ctx.optionalReal(ctx.has("ord") ? "ord" : "p").value_or(2);
-  SmallVector<int64_t> dims = reducedAxes(ctx, x);
-  Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
-  Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), dtype);
-  return ctx.replace(withoutDims(ctx, result, dims));
-}
 
 LogicalResult lowerLogsumexp(LowerContext &ctx) {
   Value x = ctx.tensor("self");

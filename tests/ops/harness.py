@@ -108,6 +108,8 @@ def difference(actual: torch.Tensor, expected: torch.Tensor, tolerance: Toleranc
         return f"dtype {actual.dtype} instead of {expected.dtype}"
     if actual.shape != expected.shape:
         return f"shape {list(actual.shape)} instead of {list(expected.shape)}"
+    if expected.is_complex():
+        return difference(torch.view_as_real(actual), torch.view_as_real(expected.resolve_conj()), tolerance)
     if not expected.is_floating_point():
         return "" if torch.equal(actual, expected) else worst(actual, expected, actual != expected)
     left, right = actual.to(torch.float64), expected.to(torch.float64)

@@ -10,6 +10,7 @@
 #include <llvm/ADT/DenseSet.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Interfaces/SideEffectInterfaces.h>
 
 using namespace mlir;
 
@@ -97,9 +98,10 @@ Status FunctionEmitter::emitArguments() {
 }
 
 bool FunctionEmitter::dependsOnConstantsOnly(Operation &op) {
-  bool constant = llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
-    return operand.getDefiningOp() && constantOps.contains(operand.getDefiningOp());
-  });
+  // What has an effect (random numbers, checks) happens in every call, though it may have no operand at all.
+  bool constant = isMemoryEffectFree(&op) && llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
+                    return operand.getDefiningOp() && constantOps.contains(operand.getDefiningOp());
+                  });
   if (constant)
     constantOps.insert(&op);
   return constant;
