@@ -1,6 +1,7 @@
 // Random numbers. Each draw is an op of its own; the distributions are made of them by element-wise ops.
+#include "lower/Random.h"
+
 #include "dialect/RandomOps.h"
-#include "lower/Lowering.h"
 
 #include <cmath>
 #include <numbers>
@@ -217,17 +218,21 @@ Sizes featureSizes(LowerContext &ctx, Value x) {
 
 bool drops(LowerContext &ctx) { return (ctx.isNone("train") || ctx.flag("train")) && ctx.real("p") != 0; }
 
+/// One draw for each element of `sizes`, which broadcast to the tensor's.
+Value dropped(LowerContext &ctx, Value x, ArrayRef<Size> sizes, double p) {
+  if (p == 1)
+    return ctx.binary<MulOp>(x, 0);
+  Value isKept = chance(ctx, sizes, Number::of(1 - p));
+  // The noise is rounded to the tensor's type before the product, as in PyTorch.
+  Value noise = ctx.select(isKept, ctx.constant(1 / (1 - p), dtypeOf(x)), ctx.constant(0, dtypeOf(x)));
+  return ctx.binary<MulOp>(x, noise);
+}
+
 LogicalResult dropout(LowerContext &ctx, bool isByFeature) {
   Value x = input(ctx);
   if (!drops(ctx))
     return ctx.replace(x);
-  double p = ctx.real("p");
-  if (p == 1)
-    return ctx.replace(ctx.binary<MulOp>(x, 0));
-  Value isKept = chance(ctx, isByFeature ? featureSizes(ctx, x) : ctx.sizes(x), Number::of(1 - p));
-  // The noise is rounded to the tensor's type before the product, as in PyTorch.
-  Value noise = ctx.select(isKept, ctx.constant(1 / (1 - p), dtypeOf(x)), ctx.constant(0, dtypeOf(x)));
-  return ctx.replace(ctx.binary<MulOp>(x, noise));
+  return ctx.replace(dropped(ctx, x, isByFeature ? featureSizes(ctx, x) : ctx.sizes(x), ctx.real("p")));
 }
 
 /// Keeps mean and variance of what selu gives (Klambauer et al., 2017).
@@ -247,6 +252,8 @@ LogicalResult alphaDropout(LowerContext &ctx, bool isByFeature) {
 }
 
 } // namespace
+
+Value dropoutOf(LowerContext &ctx, Value x, double p) { return dropped(ctx, x, ctx.sizes(x), p); }
 
 LogicalResult lowerDropout(LowerContext &ctx) { return dropout(ctx, false); }
 LogicalResult lowerFeatureDropout(LowerContext &ctx) { return dropout(ctx, true); }

@@ -20,6 +20,12 @@ constexpr int kMaxTries = 100000;
 template <typename T> double toDouble(T x) { return static_cast<double>(scalar::cast<scalar::Compute<T>>(x)); }
 template <typename T> T fromDouble(double x) { return scalar::cast<T>(static_cast<scalar::Compute<T>>(x)); }
 
+/// log(k!). Not std::lgamma, which writes to a global variable.
+double logFactorial(double k) {
+  int sign = 0;
+  return lgamma_r(k + 1, &sign);
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Poisson
 //===------------------------------------------------------------------------------------------===//
@@ -37,8 +43,7 @@ double poissonByRejection(double mean, RandomBits &bits) {
       return k;
     if (k < 0 || (rest < 0.013 && v > rest))
       continue;
-    if (std::log(v) + std::log(inverseAlpha) - std::log(a / (rest * rest) + b) <=
-        k * logMean - mean - std::lgamma(k + 1))
+    if (std::log(v) + std::log(inverseAlpha) - std::log(a / (rest * rest) + b) <= k * logMean - mean - logFactorial(k))
       return k;
   }
   return std::floor(mean);
@@ -78,7 +83,7 @@ double binomialByRejection(double count, double p, RandomBits &bits) {
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = count * p + 0.5;
   const double bound = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation;
   const double mode = std::floor((count + 1) * p), odds = std::log(p / (1 - p));
-  const double peak = std::lgamma(mode + 1) + std::lgamma(count - mode + 1);
+  const double peak = logFactorial(mode) + logFactorial(count - mode);
   for (int i = 0; i < kMaxTries; ++i) {
     const double u = bits.uniform() - 0.5, v = bits.positiveUniform();
     const double rest = 0.5 - std::abs(u);
@@ -88,7 +93,7 @@ double binomialByRejection(double count, double p, RandomBits &bits) {
     if (rest >= 0.07 && v <= bound)
       return k;
     if (std::log(v * alpha / (a / (rest * rest) + b)) <=
-        peak - std::lgamma(k + 1) - std::lgamma(count - k + 1) + (k - mode) * odds)
+        peak - logFactorial(k) - logFactorial(count - k) + (k - mode) * odds)
       return k;
   }
   return mode;
