@@ -74,6 +74,10 @@ INGOT_API size_t ingot_dtype_size(ingot_dtype dtype);
 INGOT_API void ingot_set_num_threads(int32_t count);
 INGOT_API int32_t ingot_get_num_threads(void);
 
+/* Random operators draw from one generator of the process. After the same seed, the same calls draw the same numbers,
+ * whatever the number of threads. Without a seed it starts from a fixed one. */
+INGOT_API void ingot_set_seed(uint64_t seed);
+
 /* Converts `pt2_path` and saves the asset at `asset_path`. Refuses to replace an existing one unless
  * `overwrite` is non-zero. `options_json` may be NULL; keys: specialise, stop_after, dump_ir, disable_passes, time_passes,
  * fallback, schemas. */

@@ -12,5 +12,6 @@ NB_MODULE(_core, module) {
   initProgram(module);
   module.def("version", &ingot_version);
   module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));
+  module.def("manual_seed", &ingot_set_seed, nb::arg("seed"));
   module.def("get_num_threads", &ingot_get_num_threads);
 }

@@ -8,7 +8,7 @@ y = ingot.load("model.ingot")(x)
 
 from __future__ import annotations
 
-from ingot._core import get_num_threads, set_num_threads
+from ingot._core import get_num_threads, manual_seed, set_num_threads
 from ingot._core import version as _version
 from ingot.errors import (
     AssetIOError,
@@ -36,5 +36,6 @@ __all__ = [
     "convert",
     "get_num_threads",
     "load",
+    "manual_seed",
     "set_num_threads",
 ]

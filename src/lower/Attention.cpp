@@ -1,5 +1,5 @@
 // Scaled dot-product attention.
-#include "lower/Lowering.h"
+#include "lower/AttentionDropout.h"
 
 #include <cmath>
 #include <limits>
@@ -29,10 +29,6 @@ Value broadcastBatch(LowerContext &ctx, Value x, Value like) {
 /// Null after refusing.
 Value attention(LowerContext &ctx) {
   Value q = ctx.tensor("query"), k = ctx.tensor("key"), v = ctx.tensor("value");
-  if (ctx.real("dropout_p") != 0) {
-    (void)ctx.refuse("it has dropout; call model.eval() before exporting");
-    return {};
-  }
   if (rankOf(q) < 2 || rankOf(k) < 2 || rankOf(v) < 2 || tensorType(q).isDynamicDim(rankOf(q) - 1)) {
     (void)ctx.refuse("query, key and value need two dimensions, and a known last one");
     return {};
@@ -53,7 +49,10 @@ Value attention(LowerContext &ctx) {
     (void)ctx.refuse("the shapes of query, key and value do not fit together");
     return {};
   }
-  Value result = ctx.create<AttentionOp>(type, q, k, v, mask, APFloat(scale), ctx.flag("is_causal")).getResult();
+  double dropout = ctx.real("dropout_p");
+  bool isCausal = ctx.flag("is_causal");
+  Value result = dropout != 0 ? attentionWithDropout(ctx, {q, k, v, mask, scale, dropout, isCausal})
+                              : ctx.create<AttentionOp>(type, q, k, v, mask, APFloat(scale), isCausal).getResult();
   return isMatrix ? ctx.dropDims(result, {0}) : result;
 }
 

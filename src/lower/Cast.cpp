@@ -26,23 +26,6 @@ LogicalResult lowerCopy(LowerContext &ctx) {
   return ctx.replace(ctx.expand(src, ctx.sizes(self)));
 }
 
-static LogicalResult refuseTraining(LowerContext &ctx) {
-  return ctx.refuse("it is in training mode, which draws random numbers");
-}
-
-LogicalResult lowerDropout(LowerContext &ctx) {
-  if (ctx.flag("train") && ctx.real("p") != 0)
-    return refuseTraining(ctx);
-  return lowerIdentity(ctx);
-}
-
-LogicalResult lowerNativeDropout(LowerContext &ctx) {
-  if (ctx.flag("train") && ctx.real("p") != 0)
-    return refuseTraining(ctx);
-  Value x = ctx.tensor("input");
-  return ctx.replace({x, ctx.full(Number::of(true), ctx.sizes(x), ctx.i1())});
-}
-
 /// Assertions about sizes and types; they hold by construction, or are checked at the entry.
 LogicalResult lowerNothing(LowerContext &ctx) { return ctx.replace(ArrayRef<Value>()); }
 

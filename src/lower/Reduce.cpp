@@ -243,7 +243,7 @@ LogicalResult lowerVarMean(LowerContext &ctx) { return spread(ctx, false, true);
 LogicalResult lowerStdMean(LowerContext &ctx) { return spread(ctx, true, true); }
 
 //===------------------------------------------------------------------------------------------===//
-// Norms
+// Others
 //===------------------------------------------------------------------------------------------===//
 
 Parts partsOf(LowerContext &ctx, Value x) {
@@ -285,21 +285,6 @@ Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
   }
   Value powers = ctx.reduce(ReduceKind::Sum, ctx.binary<PowOp>(magnitude, p), dims);
   return ctx.binary<PowOp>(powers, 1 / p);
-}
-
-LogicalResult lowerNorm(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
-  Type dtype = requestedType(ctx, dtypeOf(x));
-  if (!isFloat(dtype) && !isComplex(dtype))
-    return ctx.refuse("norms of floating-point tensors only");
-  double p = ctx.optionalReal(ctx.has("ord") ? "ord" : "p").value_or(2);
-  SmallVector<int64_t> dims = reducedAxes(ctx, x);
-  if (isComplex(dtypeOf(x)))
-    x = magnitude(ctx, x);
-  dtype = realType(dtype);
-  Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
-  Value result = ctx.cast(vectorNorm(ctx, wide, p, dims), ctx.resultDtype());
-  return ctx.replace(withoutDims(ctx, result, dims));
 }
 
 LogicalResult lowerLogsumexp(LowerContext &ctx) {

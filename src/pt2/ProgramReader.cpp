@@ -183,5 +183,6 @@ Result<Program> pt2::readProgramJson(std::string_view text, const JsonReadOption
   INGOT_CHECK(checkGraph(program.graph));
   INGOT_CHECK(checkSignature(program.graph, program.signature));
   INGOT_CHECK(checkTrees(program));
+  INGOT_CHECK(removeEffectTokens(program));
   return program;
 }

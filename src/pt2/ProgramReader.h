@@ -40,6 +40,10 @@ Status checkGraph(const Graph &graph);
 /// The signature names the graph's inputs and outputs, in order.
 Status checkSignature(const Graph &graph, const Signature &signature);
 
+// EffectTokens.cpp
+/// Calls with an effect become plain ones; the graph and the signature are checked already.
+Status removeEffectTokens(Program &program);
+
 // Weights.cpp
 /// The view's last element lies inside the storage, computed without overflow.
 Status checkView(const std::string &name, const Weight &weight);

@@ -4,6 +4,7 @@
 #include "base/Json.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/Program.h"
+#include "runtime/Random.h"
 #include "runtime/threads/Pool.h"
 
 #include <cstring>
@@ -141,6 +142,8 @@ const char *ingot_dtype_name(ingot_dtype dtype) {
 size_t ingot_dtype_size(ingot_dtype dtype) { return isDType(dtype) ? byteSize(static_cast<DType>(dtype)) : 0; }
 
 void ingot_set_num_threads(int32_t count) { setNumThreads(count); }
+
+void ingot_set_seed(uint64_t seed) { setSeed(seed); }
 
 int32_t ingot_get_num_threads(void) { return numThreads(); }
 

@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 # The operators to which this applies. Each with its reason.
 ROUNDED_APART = {
     r"nn_functional_conv.*|conv.*": "long sums, added in an order that depends on the library and the CPU",
-    r".*matmul.*|mm|bmm|baddbmm|addmm|addmm_decomposed|addbmm|addmv|mv|inner|tensordot|einsum|nn_functional_(bi)?linear": (
+    r".*matmul.*|b?mm|baddbmm|add(mm.*|bmm|mv)|mv|inner|tensordot|einsum|nn_functional_(bi)?linear": (
         "products of matrices add in an order that depends on the library and the CPU"
     ),
     r"nn_functional_(layer|group|instance|batch|rms)_norm|native_.*norm|_native_batch_norm_legit|_batch_norm.*": (

@@ -21,6 +21,7 @@ struct RunOptions {
   InputSources inputs;
   int threads = 0;
   bool fallback = false;
+  std::optional<uint64_t> seed;
 };
 
 constexpr const char *examples = R"(Examples:
@@ -134,6 +135,8 @@ Status run(const RunOptions &options, bool asJson) {
   INGOT_TRY(std::vector<Tensor> inputs, gatherInputs(entry, options.inputs));
   if (options.threads > 0)
     ingot_set_num_threads(options.threads);
+  if (options.seed)
+    ingot_set_seed(*options.seed);
   INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
   auto start = std::chrono::steady_clock::now();
   INGOT_TRY(ResultHandle result, execute(program.get(), entry.name, inputs));
@@ -164,6 +167,7 @@ void cli::addRun(CLI::App &app, Request &request) {
       ->allow_extra_args(false);
   command->add_option("--outputs", options->outputs, "safetensors file to write the outputs to");
   command->add_option("--entry", options->entry, "Entry point, if there are several");
+  command->add_option("--seed", options->seed, "Seed of random operators (default: a fixed one)");
   command->add_option("--threads", options->threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
       ->check(CLI::PositiveNumber);
   command->add_flag("--fallback", options->fallback,
