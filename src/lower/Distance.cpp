@@ -1,4 +1,5 @@
 // Distances, similarities and products that are sums of products.
+#include "lower/Complex.h"
 #include "lower/Pick.h"
 #include "lower/Reduce.h"
 
@@ -248,8 +249,7 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
   Value x = ctx.tensor(ctx.has("x") ? "x" : "self"), y = ctx.tensor(ctx.has("y") ? "y" : "other");
   Type dtype = ctx.resultDtype();
   if (isComplex(dtype)) { // the conjugate of x
-    Parts parts = partsOf(ctx, ctx.cast(x, dtype));
-    x = complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
+    x = conjugate(ctx, ctx.cast(x, dtype));
   }
   Type compute = computeType(dtype);
   Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));

@@ -11,11 +11,6 @@ namespace ingot::lower {
 // Shared
 //===------------------------------------------------------------------------------------------===//
 
-Type realType(Type dtype) {
-  auto complex = dyn_cast<ComplexType>(dtype);
-  return complex ? complex.getElementType() : dtype;
-}
-
 RankedTensorType batchedType(Value like, ArrayRef<int64_t> trailing, Type dtype) {
   SmallVector<int64_t> shape(shapeOf(like).drop_back(2));
   llvm::append_range(shape, trailing);
@@ -49,10 +44,6 @@ Value adjoint(LowerContext &ctx, Value x) {
   if (!isComplex(dtypeOf(x)))
     return matrixTranspose(ctx, x);
   return ctx.create<AdjointOp>(batchedType(x, {sizeAt(x, -1), sizeAt(x, -2)}), x).getResult();
-}
-
-Value magnitude(LowerContext &ctx, Value x) {
-  return ctx.create<AbsOp>(tensorType(x).clone(realType(dtypeOf(x))), x).getResult();
 }
 
 /// column - row of every element of the matrices of `x`.

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "dialect/LinalgOps.h"
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 namespace ingot::lower {
-
-/// Of complex numbers, the type of their parts; otherwise the type itself.
-mlir::Type realType(mlir::Type dtype);
 
 /// A tensor with the leading dimensions of `like`, a batch of matrices, and then `trailing`.
 mlir::RankedTensorType batchedType(mlir::Value like, llvm::ArrayRef<int64_t> trailing, mlir::Type dtype = {});
@@ -24,8 +22,6 @@ bool isMatrix(LowerContext &ctx, mlir::Value x);
 
 mlir::Value matrixTranspose(LowerContext &ctx, mlir::Value x);
 mlir::Value adjoint(LowerContext &ctx, mlir::Value x);
-/// |x|, real for complex numbers too.
-mlir::Value magnitude(LowerContext &ctx, mlir::Value x);
 /// Zeros below (or above) the diagonal with this number.
 mlir::Value triangle(LowerContext &ctx, mlir::Value x, bool isUpper, int64_t diagonal);
 /// A batch of identity matrices like the square matrix `x`.

@@ -199,9 +199,8 @@ double correctionOf(LowerContext &ctx) {
 Value squared(LowerContext &ctx, Value x) {
   if (!isComplex(dtypeOf(x)))
     return ctx.binary<MulOp>(x, x);
-  Parts parts = partsOf(ctx, x);
-  Value real = ctx.binary<MulOp>(parts.real, parts.real);
-  return ctx.binary<AddOp>(real, ctx.binary<MulOp>(parts.imaginary, parts.imaginary));
+  Value real = realPart(ctx, x), imaginary = imagPart(ctx, x);
+  return ctx.binary<AddOp>(ctx.binary<MulOp>(real, real), ctx.binary<MulOp>(imaginary, imaginary));
 }
 
 /// In the type of computation, dimensions kept; nullopt after refusing.
@@ -246,44 +245,21 @@ LogicalResult lowerStdMean(LowerContext &ctx) { return spread(ctx, true, true); 
 // Others
 //===------------------------------------------------------------------------------------------===//
 
-Parts partsOf(LowerContext &ctx, Value x) {
-  auto element = cast<ComplexType>(dtypeOf(x)).getElementType();
-  int64_t rank = rankOf(x);
-  Value column = ctx.insertDim(x, rank);
-  SmallVector<int64_t> shape(shapeOf(column));
-  shape.back() = 2;
-  Value pairs = ctx.create<BitcastOp>(RankedTensorType::get(shape, element), column).getResult();
-  return {ctx.dropDims(ctx.slice(pairs, rank, 0, 1), {rank}), ctx.dropDims(ctx.slice(pairs, rank, 1, 2), {rank})};
-}
-
-Value complexOf(LowerContext &ctx, Value real, Value imaginary) {
-  int64_t rank = rankOf(real);
-  Value pairs = ctx.concat({ctx.insertDim(real, rank), ctx.insertDim(imaginary, rank)}, rank);
-  SmallVector<int64_t> shape(shapeOf(pairs));
-  shape.back() = 1;
-  auto type = RankedTensorType::get(shape, ComplexType::get(dtypeOf(real)));
-  return ctx.dropDims(ctx.create<BitcastOp>(type, pairs).getResult(), {rank});
-}
-
 Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
-  if (isComplex(dtypeOf(x))) {
-    Parts parts = partsOf(ctx, x);
-    return vectorNorm(ctx, ctx.binary<HypotOp>(parts.real, parts.imaginary), p, dims);
-  }
-  Value magnitude = ctx.unary<AbsOp>(x);
+  Value size = magnitude(ctx, x);
   if (std::isinf(p))
-    return ctx.reduce(p > 0 ? ReduceKind::Max : ReduceKind::Min, magnitude, dims);
+    return ctx.reduce(p > 0 ? ReduceKind::Max : ReduceKind::Min, size, dims);
   if (p == 0) {
-    Value isThere = ctx.cast(ctx.compare<NeOp>(x, 0), dtypeOf(x));
+    Value isThere = ctx.cast(ctx.compare<NeOp>(size, 0), dtypeOf(size));
     return ctx.reduce(ReduceKind::Sum, isThere, dims);
   }
   if (p == 1)
-    return ctx.reduce(ReduceKind::Sum, magnitude, dims);
+    return ctx.reduce(ReduceKind::Sum, size, dims);
   if (p == 2) {
-    Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(x, x), dims);
+    Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(size, size), dims);
     return ctx.unary<SqrtOp>(squares);
   }
-  Value powers = ctx.reduce(ReduceKind::Sum, ctx.binary<PowOp>(magnitude, p), dims);
+  Value powers = ctx.reduce(ReduceKind::Sum, ctx.binary<PowOp>(size, p), dims);
   return ctx.binary<PowOp>(powers, 1 / p);
 }
 
@@ -297,7 +273,7 @@ LogicalResult lowerLogsumexp(LowerContext &ctx) {
     return ctx.replace(withoutDims(ctx, ctx.cast(ctx.unary<LogOp>(sum), dtype), dims));
   }
   // Infinite maxima are not subtracted: infinity minus itself would be NaN. Of complex numbers the real part counts.
-  Value real = isComplex(dtype) ? partsOf(ctx, wide).real : wide;
+  Value real = isComplex(dtype) ? realPart(ctx, wide) : wide;
   Value peak = ctx.reduce(ReduceKind::Max, real, dims);
   Value isInfinite = ctx.test<IsinfOp>(peak);
   peak = ctx.cast(ctx.select(isInfinite, ctx.constant(0, dtypeOf(real)), peak), dtypeOf(wide));

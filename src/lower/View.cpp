@@ -1,5 +1,6 @@
 // Operators that see the same elements under other sizes or another order of dimensions.
 #include "dialect/Conventions.h"
+#include "lower/Complex.h"
 #include "lower/Reduce.h"
 
 using namespace mlir;
@@ -153,8 +154,7 @@ LogicalResult lowerMatrixTranspose(LowerContext &ctx) {
 LogicalResult lowerAdjoint(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   if (isComplex(dtypeOf(x))) {
-    Parts parts = partsOf(ctx, x);
-    x = complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
+    x = conjugate(ctx, x);
   }
   int64_t rank = rankOf(x);
   return ctx.replace(rank < 2 ? x : ctx.transpose(x, rank - 2, rank - 1));
