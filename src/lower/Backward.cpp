@@ -1,226 +1,166 @@
-// Gradients that programs hold as nodes of their own: of pooling, norms, convolutions, embeddings and activations.
-#include "dialect/WindowOps.h"
-#include "lower/Lowering.h"
+// Gradients of activations, for programs that were exported with their backward pass. Computed in float32 for float16
+// and bfloat16, and rounded at the end.
+#include "lower/Elementwise.h"
 
-#include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace mlir;
 
 namespace ingot::lower {
 
-//===------------------------------------------------------------------------------------------===//
-// Activations
-//===------------------------------------------------------------------------------------------===//
-
 namespace {
 
-/// The gradient times what `slope` makes of the other operand, in the type of computation.
-LogicalResult scaledGradient(LowerContext &ctx, StringRef other, llvm::function_ref<Value(Value)> slope) {
-  Value grad = ctx.tensor("grad_output"), x = ctx.tensor(other);
-  Type compute = computeType(ctx.resultDtype());
-  Value result = ctx.binary<MulOp>(ctx.cast(grad, compute), slope(ctx.cast(x, compute)));
-  return ctx.replace(ctx.cast(result, ctx.resultDtype()));
-}
+/// The gradient and what the activation was given (or gave), in the type of computation.
+struct Gradient {
+  LowerContext &ctx;
+  Type compute;
+  Value grad, x;
 
-/// The gradient where `keeps` holds, else zero.
-LogicalResult maskedGradient(LowerContext &ctx, llvm::function_ref<Value(Value)> keeps) {
-  Value grad = ctx.cast(ctx.tensor("grad_output"), ctx.resultDtype());
-  return ctx.replace(ctx.select(keeps(ctx.tensor("self")), grad, ctx.constant(0, dtypeOf(grad))));
-}
+  Gradient(LowerContext &ctx, StringRef xName, StringRef gradName = "grad_output")
+      : ctx(ctx), compute(computeType(ctx.resultDtype())), grad(ctx.cast(ctx.tensor(gradName), compute)),
+        x(ctx.cast(ctx.tensor(xName), compute)) {}
 
-Value oneMinus(LowerContext &ctx, Value x) { return ctx.binary<SubOp>(ctx.constant(1, dtypeOf(x)), x); }
+  Value number(double value) { return ctx.constant(value, compute); }
+  Value times(Value a, Value b) { return ctx.binary<MulOp>(a, b); }
+  Value plus(Value a, Value b) { return ctx.binary<AddOp>(a, b); }
+  Value minus(Value a, Value b) { return ctx.binary<SubOp>(a, b); }
+  Value zero() { return number(0); }
 
-Value geluSlope(LowerContext &ctx, Value x) {
-  // The normal distribution's integral, and x times its density.
-  Value integral = ctx.binary<AddOp>(ctx.unary<ErfOp>(ctx.binary<MulOp>(x, std::numbers::sqrt2 / 2)), 1);
-  Value density = ctx.unary<ExpOp>(ctx.binary<MulOp>(ctx.binary<MulOp>(x, x), -0.5));
-  density = ctx.binary<MulOp>(density, std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-  return ctx.binary<AddOp>(ctx.binary<MulOp>(integral, 0.5), ctx.binary<MulOp>(x, density));
-}
-
-Value tanhGeluSlope(LowerContext &ctx, Value x) {
-  constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kCubic = 0.044715;
-  Value square = ctx.binary<MulOp>(x, x);
-  Value inner =
-      ctx.binary<MulOp>(ctx.binary<MulOp>(x, kScale), ctx.binary<AddOp>(ctx.binary<MulOp>(square, kCubic), 1));
-  Value t = ctx.unary<TanhOp>(inner);
-  Value innerSlope = ctx.binary<MulOp>(ctx.binary<AddOp>(ctx.binary<MulOp>(square, 3 * kCubic), 1), kScale);
-  Value left = ctx.binary<MulOp>(ctx.binary<AddOp>(t, 1), 0.5);
-  Value right = ctx.binary<MulOp>(ctx.binary<MulOp>(x, 0.5), oneMinus(ctx, ctx.binary<MulOp>(t, t)));
-  return ctx.binary<AddOp>(left, ctx.binary<MulOp>(right, innerSlope));
-}
+  LogicalResult finish(Value result) { return ctx.replace(ctx.cast(result, ctx.resultDtype())); }
+};
 
 } // namespace
 
-LogicalResult lowerSigmoidBackward(LowerContext &ctx) {
-  return scaledGradient(ctx, "output", [&](Value y) { return ctx.binary<MulOp>(oneMinus(ctx, y), y); });
-}
-
 LogicalResult lowerTanhBackward(LowerContext &ctx) {
-  return scaledGradient(ctx, "output", [&](Value y) { return oneMinus(ctx, ctx.binary<MulOp>(y, y)); });
+  Gradient g(ctx, "output");
+  return g.finish(g.times(g.grad, g.minus(g.number(1), g.times(g.x, g.x))));
 }
 
-LogicalResult lowerSiluBackward(LowerContext &ctx) {
-  return scaledGradient(ctx, "self", [&](Value x) {
-    Value s = ctx.unary<SigmoidOp>(x);
-    return ctx.binary<MulOp>(s, ctx.binary<AddOp>(ctx.binary<MulOp>(x, oneMinus(ctx, s)), 1));
-  });
-}
-
-LogicalResult lowerGeluBackward(LowerContext &ctx) {
-  bool isTanh = ctx.string("approximate") == "tanh";
-  return scaledGradient(ctx, "self", [&](Value x) { return isTanh ? tanhGeluSlope(ctx, x) : geluSlope(ctx, x); });
-}
-
-LogicalResult lowerLeakyReluBackward(LowerContext &ctx) {
-  double slope = ctx.number("negative_slope").asDouble();
-  return scaledGradient(ctx, "self", [&](Value x) {
-    return ctx.select(ctx.compare<GtOp>(x, 0), ctx.constant(1, dtypeOf(x)), ctx.constant(slope, dtypeOf(x)));
-  });
+LogicalResult lowerSigmoidBackward(LowerContext &ctx) {
+  Gradient g(ctx, "output");
+  return g.finish(g.times(g.times(g.grad, g.minus(g.number(1), g.x)), g.x));
 }
 
 LogicalResult lowerThresholdBackward(LowerContext &ctx) {
-  return maskedGradient(ctx, [&](Value x) {
-    // NaN is not below the threshold.
-    return ctx.test<LogicalNotOp>(ctx.compare<LeOp>(x, ctx.constant(ctx.number("threshold"), dtypeOf(x))));
-  });
+  Gradient g(ctx, "self");
+  return g.finish(
+      ctx.select(ctx.compare<LeOp>(g.x, ctx.constant(ctx.number("threshold"), g.compute)), g.zero(), g.grad));
+}
+
+LogicalResult lowerSiluBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value sigmoid = ctx.unary<SigmoidOp>(g.x), one = g.number(1);
+  Value slope = g.plus(one, g.times(g.x, g.minus(one, sigmoid)));
+  return g.finish(g.times(g.times(g.grad, sigmoid), slope));
+}
+
+LogicalResult lowerMishBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value sigmoid = ctx.unary<SigmoidOp>(g.x);
+  Value inner = ctx.unary<TanhOp>(ctx.unary<Log1pOp>(ctx.unary<ExpOp>(g.x)));
+  Value rest = g.times(g.times(g.x, sigmoid), g.minus(g.number(1), g.times(inner, inner)));
+  return g.finish(g.times(g.grad, g.plus(inner, rest)));
+}
+
+LogicalResult lowerGeluBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value half = g.number(0.5), one = g.number(1), square = g.times(g.x, g.x);
+  if (ctx.string("approximate") == "tanh") {
+    constexpr double kBeta = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kKappa = 0.044715;
+    Value inner = g.times(g.number(kBeta), g.plus(g.x, g.times(g.number(kKappa), g.times(square, g.x))));
+    Value tanh = ctx.unary<TanhOp>(inner);
+    Value slope = g.times(g.number(kBeta), g.plus(one, g.times(g.number(3 * kKappa), square)));
+    Value left = g.times(half, g.plus(one, tanh));
+    Value right = g.times(g.times(half, g.x), g.times(g.minus(one, g.times(tanh, tanh)), slope));
+    return g.finish(g.times(g.grad, g.plus(left, right)));
+  }
+  Value area = g.times(half, g.plus(one, ctx.unary<ErfOp>(g.times(g.x, g.number(std::numbers::sqrt2 / 2)))));
+  Value density = g.times(ctx.unary<ExpOp>(g.times(square, g.number(-0.5))),
+                          g.number(std::numbers::sqrt2 / 2 * std::numbers::inv_sqrtpi));
+  return g.finish(g.times(g.grad, g.plus(area, g.times(g.x, density))));
+}
+
+LogicalResult lowerEluBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self_or_result");
+  double alpha = ctx.real("alpha"), scale = ctx.real("scale"), inputScale = ctx.real("input_scale");
+  Value inside;
+  if (ctx.flag("is_result"))
+    inside = g.times(g.times(g.grad, g.number(inputScale)), g.plus(g.x, g.number(alpha * scale)));
+  else
+    inside = g.times(g.times(g.grad, g.number(inputScale * alpha * scale)),
+                     ctx.unary<ExpOp>(g.times(g.x, g.number(inputScale))));
+  Value outside = g.times(g.grad, g.number(scale));
+  return g.finish(ctx.select(ctx.compare<LeOp>(g.x, 0), inside, outside));
+}
+
+LogicalResult lowerLeakyReluBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value scaled = g.times(g.grad, g.number(ctx.real("negative_slope")));
+  return g.finish(ctx.select(ctx.compare<GtOp>(g.x, 0), g.grad, scaled));
+}
+
+LogicalResult lowerSoftplusBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  double beta = ctx.real("beta");
+  Value scaled = g.times(g.x, g.number(beta)), power = ctx.unary<ExpOp>(scaled);
+  Value inside = ctx.binary<DivOp>(g.times(g.grad, power), g.plus(power, g.number(1)));
+  return g.finish(ctx.select(ctx.compare<GtOp>(scaled, ctx.real("threshold")), g.grad, inside));
+}
+
+/// Of softshrink and hardshrink: 0 between -lambd and lambd.
+LogicalResult lowerShrinkBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self", ctx.has("grad_out") ? "grad_out" : "grad_output");
+  double lambda = ctx.real("lambd");
+  Value inside = ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(g.x, -lambda), ctx.compare<LeOp>(g.x, lambda));
+  return g.finish(ctx.select(inside, g.zero(), g.grad));
 }
 
 LogicalResult lowerHardtanhBackward(LowerContext &ctx) {
-  return maskedGradient(ctx, [&](Value x) {
-    Value isOut = ctx.binary<BitwiseOrOp>(ctx.compare<LeOp>(x, ctx.constant(ctx.number("min_val"), dtypeOf(x))),
-                                          ctx.compare<GeOp>(x, ctx.constant(ctx.number("max_val"), dtypeOf(x))));
-    return ctx.test<LogicalNotOp>(isOut);
-  });
+  Gradient g(ctx, "self");
+  Value isOut = ctx.binary<BitwiseOrOp>(ctx.compare<LeOp>(g.x, ctx.constant(ctx.number("min_val"), g.compute)),
+                                        ctx.compare<GeOp>(g.x, ctx.constant(ctx.number("max_val"), g.compute)));
+  return g.finish(ctx.select(isOut, g.zero(), g.grad));
 }
 
-//===------------------------------------------------------------------------------------------===//
-// Norms
-//===------------------------------------------------------------------------------------------===//
-
-namespace {
-
-/// Gradients of a norm over `dims` of x, which are normalised as (x - mean) * rstd.
-struct NormGradient {
-  Value x, grad, mean, rstd; ///< in one type, the statistics with kept dimensions
-  SmallVector<int64_t> dims;
-};
-
-Value normalized(LowerContext &ctx, const NormGradient &g) {
-  return ctx.binary<MulOp>(ctx.binary<SubOp>(g.x, g.mean), g.rstd);
+LogicalResult lowerHardsigmoidBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value inside = ctx.binary<BitwiseAndOp>(ctx.compare<GtOp>(g.x, -3.0), ctx.compare<LtOp>(g.x, 3.0));
+  return g.finish(ctx.select(inside, g.times(g.grad, g.number(1.0 / 6)), g.zero()));
 }
 
-/// `scaled` is the gradient of the normalised x.
-Value inputGradient(LowerContext &ctx, const NormGradient &g, Value scaled) {
-  Value xhat = normalized(ctx, g);
-  Value level = ctx.mean(scaled, g.dims), tilt = ctx.mean(ctx.binary<MulOp>(scaled, xhat), g.dims);
-  Value rest = ctx.binary<SubOp>(ctx.binary<SubOp>(scaled, level), ctx.binary<MulOp>(xhat, tilt));
-  return ctx.binary<MulOp>(rest, g.rstd);
+LogicalResult lowerHardswishBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value slope = g.plus(ctx.binary<DivOp>(g.x, g.number(3)), g.number(0.5));
+  Value middle = ctx.select(ctx.compare<LtOp>(g.x, 3.0), g.times(g.grad, slope), g.grad);
+  return g.finish(ctx.select(ctx.compare<LeOp>(g.x, -3.0), g.zero(), middle));
 }
 
-} // namespace
-
-LogicalResult lowerLayerNormBackward(LowerContext &ctx) {
-  Value x = ctx.tensor("input"), weight = ctx.optionalTensor("weight");
-  auto inner = static_cast<int64_t>(ctx.sizeList("normalized_shape").size());
-  if (inner == 0 || inner > rankOf(x))
-    return ctx.refuse("needs the dimensions that are normalised");
-  Type compute = computeType(dtypeOf(x));
-  auto wide = [&](StringRef name) { return ctx.cast(ctx.tensor(name), compute); };
-  NormGradient g{wide("input"), wide("grad_out"), wide("mean"), wide("rstd"), axisRange(rankOf(x) - inner, rankOf(x))};
-  SmallVector<int64_t> outer = axisRange(0, rankOf(x) - inner);
-  Value scaled = weight ? ctx.binary<MulOp>(g.grad, ctx.cast(weight, compute)) : g.grad;
-  auto overRows = [&](Value value, size_t result) {
-    return ctx.isUsed(result)
-               ? ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, value, outer), outer), ctx.resultDtype(result))
-               : Value();
-  };
-  Value first = ctx.cast(inputGradient(ctx, g, scaled), ctx.resultDtype(0));
-  Value second = overRows(ctx.binary<MulOp>(g.grad, normalized(ctx, g)), 1);
-  return ctx.replace({first, second, overRows(g.grad, 2)});
+LogicalResult lowerLogSigmoidBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  // 1 - sigmoid(x) is sigmoid(-x).
+  return g.finish(g.times(g.grad, ctx.unary<SigmoidOp>(ctx.unary<NegOp>(g.x))));
 }
 
-LogicalResult lowerGroupNormBackward(LowerContext &ctx) {
-  Value x = ctx.tensor("input"), weight = ctx.optionalTensor("weight");
-  int64_t groups = ctx.integer("group");
-  if (rankOf(x) < 2 || groups < 1)
-    return ctx.refuse("needs channels and groups");
-  Type compute = computeType(dtypeOf(x));
-  Size batch = ctx.dim(x, 0), channels = ctx.dim(x, 1), rest = ctx.numElements(x, axisRange(2, rankOf(x)));
-  Size perGroup = ctx.floorDiv(channels, groups);
-  Sizes split = {batch, Size(groups), perGroup, rest}, perImage = {batch, Size(groups), Size(1), Size(1)};
-  auto wide = [&](StringRef name, const Sizes &shape) {
-    return ctx.reshape(ctx.cast(ctx.tensor(name), compute), shape);
-  };
-  NormGradient g{wide("input", split), wide("grad_out", split), wide("mean", perImage), wide("rstd", perImage), {2, 3}};
-  Value scaled = g.grad;
-  if (weight)
-    scaled =
-        ctx.binary<MulOp>(scaled, ctx.reshape(ctx.cast(weight, compute), {Size(1), Size(groups), perGroup, Size(1)}));
-  auto overImages = [&](Value value, size_t result) {
-    return ctx.isUsed(result)
-               ? ctx.cast(ctx.reshape(ctx.reduce(ReduceKind::Sum, value, {0, 3}), {channels}), ctx.resultDtype(result))
-               : Value();
-  };
-  Value first = ctx.cast(ctx.reshape(inputGradient(ctx, g, scaled), ctx.sizes(x)), ctx.resultDtype(0));
-  Value second = overImages(ctx.binary<MulOp>(g.grad, normalized(ctx, g)), 1);
-  return ctx.replace({first, second, overImages(g.grad, 2)});
+LogicalResult lowerLogitBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  Value one = g.number(1);
+  double eps = ctx.optionalReal("eps").value_or(-1);
+  Value slope = ctx.binary<DivOp>(g.grad, g.times(g.x, g.minus(one, g.x)));
+  Value low = g.number(eps < 0 ? 0 : eps), high = eps < 0 ? one : g.minus(one, low);
+  Value isOut = ctx.binary<BitwiseOrOp>(ctx.compare<LtOp>(g.x, low), ctx.compare<GtOp>(g.x, high));
+  return g.finish(ctx.select(isOut, g.number(eps < 0 ? std::numeric_limits<double>::quiet_NaN() : 0), slope));
 }
 
-//===------------------------------------------------------------------------------------------===//
-// Embeddings and pooling
-//===------------------------------------------------------------------------------------------===//
-
-LogicalResult lowerEmbeddingDenseBackward(LowerContext &ctx) {
-  Value grad = ctx.tensor("grad_output"), indices = ctx.flatten(ctx.cast(ctx.tensor("indices"), ctx.i64()));
-  if (ctx.flag("scale_grad_by_freq") || rankOf(grad) < 1)
-    return ctx.refuse("gradients cannot be scaled by frequency");
-  Size rows = ctx.size("num_weights"), count = ctx.dim(indices, 0), width = ctx.dim(grad, rankOf(grad) - 1);
-  Type compute = computeType(dtypeOf(grad));
-  // Columns are the planes: [width, count] added into [width, rows].
-  Value columns = ctx.transpose(ctx.reshape(ctx.cast(grad, compute), {count, width}), 0, 1);
-  Value padding = ctx.constant(Number::of(ctx.size("padding_idx")), ctx.i64());
-  columns = ctx.select(ctx.compare<EqOp>(indices, padding), ctx.constant(0, compute), columns);
-  Value places = ctx.expand(ctx.reshape(indices, {Size(1), count}), {width, count});
-  SmallVector<Value> dynamic;
-  if (!rows.isStatic())
-    dynamic.push_back(rows.dynamic);
-  auto type = RankedTensorType::get({width.entry(), rows.entry()}, compute);
-  Value sums = ctx.create<PlaneScatterOp>(type, columns, places, dynamic, rows.entry(), true).getResult();
-  return ctx.replace(ctx.cast(ctx.transpose(sums, 0, 1), dtypeOf(grad)));
-}
-
-namespace {
-
-/// For every result position along one dimension, the share of each input position in it: [out, in].
-Value adaptiveShares(LowerContext &ctx, Size in, Size out, Type dtype) {
-  auto column = [&](Value value) { return ctx.reshape(value, {out, Size(1)}); };
-  Value index = ctx.iota(out), size = ctx.constant(Number::of(in), ctx.i64());
-  Value count = ctx.constant(Number::of(out), ctx.i64());
-  Value begin = ctx.binary<DivFloorOp>(ctx.binary<MulOp>(index, size), count);
-  Value reach = ctx.binary<MulOp>(ctx.binary<AddOp>(index, 1), size);
-  Value end = ctx.binary<DivFloorOp>(ctx.binary<SubOp>(ctx.binary<AddOp>(reach, count), 1), count);
-  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
-  Value isInside =
-      ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, column(begin)), ctx.compare<LtOp>(place, column(end)));
-  Value length = ctx.cast(column(ctx.binary<SubOp>(end, begin)), dtype);
-  return ctx.binary<DivOp>(ctx.cast(isInside, dtype), length);
-}
-
-} // namespace
-
-/// The pooling is a product with a matrix on either side; its gradient is one with their transposes.
-LogicalResult lowerAdaptiveAvgPoolBackward(LowerContext &ctx) {
-  Value grad = ctx.tensor("grad_output"), x = ctx.tensor("self");
-  int64_t rank = rankOf(x);
-  if (rank < 3 || rankOf(grad) != rank)
-    return ctx.refuse("needs images");
-  Type compute = computeType(dtypeOf(x));
-  Value rows = adaptiveShares(ctx, ctx.dim(x, rank - 2), ctx.dim(grad, rank - 2), compute);
-  Value columns = adaptiveShares(ctx, ctx.dim(x, rank - 1), ctx.dim(grad, rank - 1), compute);
-  Value left = ctx.matmul(ctx.transpose(rows, 0, 1), ctx.cast(grad, compute));
-  return ctx.replace(ctx.cast(ctx.matmul(left, columns), dtypeOf(x)));
+LogicalResult lowerGluBackward(LowerContext &ctx) {
+  Gradient g(ctx, "self");
+  if (rankOf(g.x) == 0)
+    return ctx.refuse("a zero-dimensional tensor has no halves");
+  int64_t axis = ctx.axis("dim", rankOf(g.x));
+  Size whole = ctx.dim(g.x, axis), half = ctx.floorDiv(whole, 2);
+  Value first = ctx.slice(g.x, axis, 0, half), gate = ctx.unary<SigmoidOp>(ctx.slice(g.x, axis, half, whole));
+  Value slope = g.times(g.minus(g.number(1), gate), gate);
+  return g.finish(ctx.concat({g.times(g.grad, gate), g.times(g.times(slope, first), g.grad)}, axis));
 }
 
 } // namespace ingot::lower

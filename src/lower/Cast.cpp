@@ -14,6 +14,9 @@ LogicalResult lowerTo(LowerContext &ctx) {
   return ctx.replace(x);
 }
 
+/// To the type that the operator's name says.
+LogicalResult lowerToResult(LowerContext &ctx) { return ctx.replace(ctx.cast(ctx.tensor("self"), ctx.resultDtype())); }
+
 /// to.other, type_as.
 LogicalResult lowerToOther(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.tensor("self"), dtypeOf(ctx.tensor("other"))));

@@ -63,55 +63,28 @@ Value scaled(LowerContext &ctx, Value x, const Number &factor) {
   return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
 }
 
-/// a + alpha * b and its relatives. For float16 and bfloat16, PyTorch rounds alpha and the sum, but not
-/// the product.
-template <typename Op> LogicalResult lowerWithAlpha(LowerContext &ctx, const Operand &a, const Operand &b) {
-  auto pair = promotePair(ctx, a, b, Types::Keep);
-  if (!pair)
-    return failure(); // promotePair said why
-  Number alpha = ctx.number("alpha");
-  if (alpha.is(1))
-    return ctx.replace(ctx.binary<Op>(pair->a, pair->b));
-  Type dtype = dtypeOf(pair->a), compute = computeType(dtype);
-  Value factor = ctx.cast(ctx.constant(alpha, dtype), compute);
-  Value product = ctx.binary<MulOp>(ctx.cast(pair->b, compute), factor);
-  return ctx.replace(ctx.cast(ctx.binary<Op>(ctx.cast(pair->a, compute), product), dtype));
-}
-
 } // namespace
 
-LogicalResult lowerAdd(LowerContext &ctx) {
-  return lowerWithAlpha<AddOp>(ctx, ctx.operand("self"), ctx.operand("other"));
+template <typename Op> static LogicalResult lowerWithAlpha(LowerContext &ctx, StringRef a, StringRef b) {
+  Value result = withAlpha<Op>(ctx, ctx.operand(a), ctx.operand(b), ctx.number("alpha"));
+  return result ? ctx.replace(result) : failure();
 }
 
-LogicalResult lowerSub(LowerContext &ctx) {
-  return lowerWithAlpha<SubOp>(ctx, ctx.operand("self"), ctx.operand("other"));
+LogicalResult lowerAdd(LowerContext &ctx) { return lowerWithAlpha<AddOp>(ctx, "self", "other"); }
+LogicalResult lowerSub(LowerContext &ctx) { return lowerWithAlpha<SubOp>(ctx, "self", "other"); }
+LogicalResult lowerRsub(LowerContext &ctx) { return lowerWithAlpha<SubOp>(ctx, "other", "self"); }
+
+template <typename Op> static LogicalResult lowerScaled(LowerContext &ctx, Types types) {
+  Value result = scaledBy<Op>(ctx, ctx.operand("self"), ctx.operand("other"), types);
+  return result ? ctx.replace(result) : failure();
 }
 
-LogicalResult lowerRsub(LowerContext &ctx) {
-  return lowerWithAlpha<SubOp>(ctx, ctx.operand("other"), ctx.operand("self"));
-}
-
-// float16 and bfloat16: PyTorch's CPU kernels of mul and div take a number in float32 and do not
-// round it to the tensor's type first; those of add and sub do.
-template <typename Op> static LogicalResult lowerScalable(LowerContext &ctx, Types types) {
-  Operand a = ctx.operand("self"), b = ctx.operand("other");
-  auto pair = promotePair(ctx, a, b, types);
-  if (!pair)
-    return failure(); // promotePair said why
-  Type dtype = dtypeOf(pair->a);
-  if (!isReducedFloat(dtype) || b.isTensor() || !a.isTensor())
-    return ctx.replace(ctx.binary<Op>(pair->a, pair->b));
-  Value wide = ctx.cast(pair->a, ctx.f32());
-  return ctx.replace(ctx.cast(ctx.binary<Op>(wide, ctx.as(b, ctx.f32())), dtype));
-}
-
-LogicalResult lowerMul(LowerContext &ctx) { return lowerScalable<MulOp>(ctx, Types::Keep); }
+LogicalResult lowerMul(LowerContext &ctx) { return lowerScaled<MulOp>(ctx, Types::Keep); }
 
 LogicalResult lowerDiv(LowerContext &ctx) {
   StringRef rounding = ctx.string("rounding_mode");
   if (rounding.empty())
-    return lowerScalable<DivOp>(ctx, Types::ToFloat);
+    return lowerScaled<DivOp>(ctx, Types::ToFloat);
   if (rounding == "trunc")
     return lowerBinary<DivTruncOp, Types::NoComplex>(ctx);
   if (rounding == "floor")
@@ -149,30 +122,26 @@ static Value powByConstant(LowerContext &ctx, Value x, double exponent) {
   return {};
 }
 
-static LogicalResult lowerPowAs(LowerContext &ctx, Type dtype) {
-  Operand base = ctx.operand("self"), exponent = ctx.operand("exponent");
+Value power(LowerContext &ctx, const Operand &base, const Operand &exponent, Type dtype) {
   Value x = ctx.as(base, dtype);
   const Number &number = exponent.number;
   bool isLiteral = !exponent.isTensor() && number.isStatic() && number.imaginary == 0 && !isBool(dtype);
   // PyTorch rounds cubes once for float16, and after each product for bfloat16.
   Value wide = dtype.isF16() ? ctx.cast(x, ctx.f32()) : x;
   if (Value result = isLiteral ? powByConstant(ctx, wide, exponent.number.asDouble()) : Value())
-    return ctx.replace(ctx.cast(result, dtype));
-  return ctx.replace(ctx.binary<PowOp>(x, ctx.as(exponent, dtype)));
+    return ctx.cast(result, dtype);
+  return ctx.binary<PowOp>(x, ctx.as(exponent, dtype));
 }
 
 LogicalResult lowerPow(LowerContext &ctx) {
-  Type dtype = promote(ctx, {ctx.operand("self"), ctx.operand("exponent")});
-  return dtype ? lowerPowAs(ctx, dtype) : failure();
+  Operand base = ctx.operand("self"), exponent = ctx.operand("exponent");
+  Type dtype = promote(ctx, {base, exponent});
+  return dtype ? ctx.replace(power(ctx, base, exponent, dtype)) : failure();
 }
 
 /// In double precision, whatever the operands are.
 LogicalResult lowerFloatPower(LowerContext &ctx) {
-  Type dtype = promote(ctx, {ctx.operand("self"), ctx.operand("exponent")});
-  if (!dtype)
-    return failure(); // promote said why
-  Type f64 = ctx.builder.getF64Type();
-  return lowerPowAs(ctx, isComplex(dtype) ? Type(ComplexType::get(f64)) : f64);
+  return ctx.replace(power(ctx, ctx.operand("self"), ctx.operand("exponent"), ctx.resultDtype()));
 }
 
 //===------------------------------------------------------------------------------------------===//
@@ -285,11 +254,10 @@ LogicalResult lowerAddcdiv(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.binary<AddOp>(ctx.as(self, compute), quotient), dtype));
 }
 
-LogicalResult lowerLerp(LowerContext &ctx) {
-  Operand self = ctx.operand("self"), end = ctx.operand("end"), by = ctx.operand("weight");
+Value interpolated(LowerContext &ctx, const Operand &self, const Operand &end, const Operand &by) {
   Type dtype = promote(ctx, {self, end}, Types::ToFloat);
   if (!dtype)
-    return failure(); // promote said why
+    return {}; // promote said why
   Type compute = computeType(dtype);
   Value from = ctx.as(self, compute), to = ctx.as(end, compute), weight = ctx.as(by, compute);
   Value difference = ctx.binary<SubOp>(to, from);
@@ -298,7 +266,12 @@ LogicalResult lowerLerp(LowerContext &ctx) {
   Value rest = ctx.binary<SubOp>(ctx.constant(1, compute), weight);
   Value high = ctx.binary<SubOp>(to, ctx.binary<MulOp>(difference, rest));
   Value isLow = ctx.compare<LtOp>(magnitude(ctx, weight), 0.5);
-  return ctx.replace(ctx.cast(ctx.select(isLow, low, high), dtype));
+  return ctx.cast(ctx.select(isLow, low, high), dtype);
+}
+
+LogicalResult lowerLerp(LowerContext &ctx) {
+  Value result = interpolated(ctx, ctx.operand("self"), ctx.operand("end"), ctx.operand("weight"));
+  return result ? ctx.replace(result) : failure();
 }
 
 LogicalResult lowerFrac(LowerContext &ctx) {

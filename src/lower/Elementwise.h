@@ -29,6 +29,54 @@ std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Opera
 /// The names of an operator's first two arguments: (self, other), (self, exponent), (x, n), ….
 std::pair<llvm::StringRef, llvm::StringRef> pairNames(LowerContext &ctx);
 
+// Values of operators that several lowerings compute; null after refusing.
+
+/// a + alpha * b and its relatives. For float16 and bfloat16, PyTorch rounds alpha and the sum, but not the product.
+template <typename Op>
+mlir::Value withAlpha(LowerContext &ctx, const Operand &a, const Operand &b, const Number &alpha) {
+  auto pair = promotePair(ctx, a, b, Types::Keep);
+  if (!pair)
+    return {}; // promotePair said why
+  if (alpha.is(1))
+    return ctx.binary<Op>(pair->a, pair->b);
+  mlir::Type dtype = dtypeOf(pair->a), compute = computeType(dtype);
+  mlir::Value factor = ctx.cast(ctx.constant(alpha, dtype), compute);
+  mlir::Value product = ctx.binary<MulOp>(ctx.cast(pair->b, compute), factor);
+  return ctx.cast(ctx.binary<Op>(ctx.cast(pair->a, compute), product), dtype);
+}
+
+/// a * b or a / b. For float16 and bfloat16, PyTorch's CPU kernels of these take a number in float32 and do not round
+/// it to the tensor's type first; those of add and sub do.
+template <typename Op> mlir::Value scaledBy(LowerContext &ctx, const Operand &a, const Operand &b, Types types) {
+  auto pair = promotePair(ctx, a, b, types);
+  if (!pair)
+    return {}; // promotePair said why
+  mlir::Type dtype = dtypeOf(pair->a);
+  if (!isReducedFloat(dtype) || b.isTensor() || !a.isTensor())
+    return ctx.binary<Op>(pair->a, pair->b);
+  mlir::Value wide = ctx.cast(pair->a, ctx.f32());
+  return ctx.cast(ctx.binary<Op>(wide, ctx.as(b, ctx.f32())), dtype);
+}
+
+/// base^exponent, computed in `dtype`.
+mlir::Value power(LowerContext &ctx, const Operand &base, const Operand &exponent, mlir::Type dtype);
+
+/// From `self` to `end` by a weight.
+mlir::Value interpolated(LowerContext &ctx, const Operand &self, const Operand &end, const Operand &weight);
+
+/// One op on every tensor of the list `self`.
+template <typename Op, Types types> mlir::LogicalResult lowerForeach(LowerContext &ctx) {
+  llvm::SmallVector<mlir::Value> results;
+  for (mlir::Value x : ctx.tensors("self")) {
+    mlir::Type dtype = promote(ctx, {x}, types);
+    if (!dtype)
+      return mlir::failure(); // promote said why
+    bool isDone = types == Types::Rounding && isIntegral(dtype);
+    results.push_back(isDone ? x : ctx.unary<Op>(ctx.cast(x, dtype)));
+  }
+  return ctx.replace(results);
+}
+
 template <typename Op, Types types> mlir::LogicalResult lowerUnary(LowerContext &ctx) {
   mlir::Value x = unaryOperand(ctx, types);
   if (!x)

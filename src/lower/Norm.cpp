@@ -1,4 +1,5 @@
 // Normalisations, computed in float32 for float16 and bfloat16, and the two kinds of softmax.
+#include "lower/Complex.h"
 #include "lower/Lowering.h"
 
 #include <cmath>
@@ -58,7 +59,22 @@ LogicalResult lowerLayerNorm(LowerContext &ctx) {
   return norm ? ctx.replace(norm->result) : failure();
 }
 
+/// Complex numbers are squared, not their magnitudes, as in PyTorch.
+static LogicalResult lowerComplexRmsNorm(LowerContext &ctx, Value x) {
+  auto rank = static_cast<int64_t>(ctx.sizeList("normalized_shape").size());
+  if (rank == 0 || rank > rankOf(x))
+    return ctx.refuse("needs a tensor with the dimensions to normalise");
+  auto part = cast<FloatType>(realType(dtypeOf(x)));
+  double epsilon = ctx.optionalReal("eps").value_or(std::ldexp(1.0, 1 - static_cast<int>(part.getFPMantissaWidth())));
+  Value result = ctx.binary<MulOp>(x, inverseRms(ctx, x, lastAxes(x, rank), epsilon));
+  if (Value weight = ctx.optionalTensor("weight"))
+    result = ctx.binary<MulOp>(result, ctx.cast(weight, dtypeOf(x)));
+  return ctx.replace(result);
+}
+
 LogicalResult lowerRmsNorm(LowerContext &ctx) {
+  if (Value x = ctx.tensor("input"); isComplex(dtypeOf(x)))
+    return lowerComplexRmsNorm(ctx, x);
   std::optional<LayerNorm> norm = layerNorm(ctx, /*rms=*/true);
   return norm ? ctx.replace(norm->result) : failure();
 }

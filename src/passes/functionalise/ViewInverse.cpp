@@ -204,6 +204,19 @@ template <char const *target> Value convertBack(const Write &write) {
 constexpr char kViewAsReal[] = "aten::view_as_real";
 constexpr char kViewAsComplex[] = "aten::view_as_complex";
 
+/// The part that was not viewed comes from the parent.
+Value realBack(const Write &write) {
+  if (!isa<ComplexType>(write.parentType().getElementType()))
+    return write.written;
+  Value imag = write.carrier("aten::imag").arg("self", write.parent).value(write.step.resultType());
+  return write.carrier("aten::complex").arg("real", write.written).arg("imag", imag).value(write.parent.getType());
+}
+
+Value imagBack(const Write &write) {
+  Value real = write.carrier("aten::real").arg("self", write.parent).value(write.step.resultType());
+  return write.carrier("aten::complex").arg("real", real).arg("imag", write.written).value(write.parent.getType());
+}
+
 struct Row {
   const char *view;
   Inverse inverse;
@@ -261,6 +274,8 @@ const Row kInverses[] = {
     {"aten::chunk", pieceBack},
     {"aten::tensor_split", pieceBack},
     {"aten::unbind", unbindBack},
+    {"aten::real", realBack},
+    {"aten::imag", imagBack},
     {"aten::view_as_real", convertBack<kViewAsComplex>},
     {"aten::view_as_complex", convertBack<kViewAsReal>},
 };

@@ -44,9 +44,37 @@ void castRow(int64_t count, const StridedLoop::Pointers &p, const StridedLoop::S
     element<To>(p[0] + i * s[0]) = scalar::cast<To>(element<From>(p[1] + i * s[1]));
 }
 
+/// complex32 is a type of storage only: it is converted, and nothing is computed in it.
+struct ComplexHalf {
+  Half real, imag;
+};
+
+template <typename From>
+void toComplexHalfRow(int64_t count, const StridedLoop::Pointers &p, const StridedLoop::Strides &s) {
+  for (int64_t i = 0; i < count; ++i) {
+    const auto x = scalar::cast<std::complex<float>>(element<From>(p[1] + i * s[1]));
+    element<ComplexHalf>(p[0] + i * s[0]) = {Half(x.real()), Half(x.imag())};
+  }
+}
+
+template <typename To>
+void fromComplexHalfRow(int64_t count, const StridedLoop::Pointers &p, const StridedLoop::Strides &s) {
+  for (int64_t i = 0; i < count; ++i) {
+    const auto x = element<ComplexHalf>(p[1] + i * s[1]);
+    const std::complex<float> wide(static_cast<float>(x.real), static_cast<float>(x.imag));
+    element<To>(p[0] + i * s[0]) = scalar::cast<To>(wide);
+  }
+}
+
 Result<RowFunction> castRowFor(const StepContext &context) {
   const std::string &name = context.step.kernel;
   const DType to = context.resultTypes[0].dtype;
+  if (to == DType::Complex32)
+    return dispatchType<EveryType>(name, context.operands[0].desc.dtype,
+                                   []<typename From>() { return Result<RowFunction>(&toComplexHalfRow<From>); });
+  if (context.operands[0].desc.dtype == DType::Complex32)
+    return dispatchType<EveryType>(name, to,
+                                   []<typename To>() { return Result<RowFunction>(&fromComplexHalfRow<To>); });
   return dispatchType<EveryType>(name, context.operands[0].desc.dtype, [&]<typename From>() {
     return dispatchType<EveryType>(name, to, []<typename To>() { return Result<RowFunction>(&castRow<From, To>); });
   });

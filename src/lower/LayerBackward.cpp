@@ -1,0 +1,139 @@
+// Gradients that programs hold as nodes of their own: of pooling, norms and embeddings.
+#include "dialect/WindowOps.h"
+#include "lower/Lowering.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+//===------------------------------------------------------------------------------------------===//
+// Norms
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Gradients of a norm over `dims` of x, which are normalised as (x - mean) * rstd.
+struct NormGradient {
+  Value x, grad, mean, rstd; ///< in one type, the statistics with kept dimensions
+  SmallVector<int64_t> dims;
+};
+
+Value normalized(LowerContext &ctx, const NormGradient &g) {
+  return ctx.binary<MulOp>(ctx.binary<SubOp>(g.x, g.mean), g.rstd);
+}
+
+/// `scaled` is the gradient of the normalised x.
+Value inputGradient(LowerContext &ctx, const NormGradient &g, Value scaled) {
+  Value xhat = normalized(ctx, g);
+  Value level = ctx.mean(scaled, g.dims), tilt = ctx.mean(ctx.binary<MulOp>(scaled, xhat), g.dims);
+  Value rest = ctx.binary<SubOp>(ctx.binary<SubOp>(scaled, level), ctx.binary<MulOp>(xhat, tilt));
+  return ctx.binary<MulOp>(rest, g.rstd);
+}
+
+} // namespace
+
+LogicalResult lowerLayerNormBackward(LowerContext &ctx) {
+  Value x = ctx.tensor("input"), weight = ctx.optionalTensor("weight");
+  auto inner = static_cast<int64_t>(ctx.sizeList("normalized_shape").size());
+  if (inner == 0 || inner > rankOf(x))
+    return ctx.refuse("needs the dimensions that are normalised");
+  Type compute = computeType(dtypeOf(x));
+  auto wide = [&](StringRef name) { return ctx.cast(ctx.tensor(name), compute); };
+  NormGradient g{wide("input"), wide("grad_out"), wide("mean"), wide("rstd"), axisRange(rankOf(x) - inner, rankOf(x))};
+  SmallVector<int64_t> outer = axisRange(0, rankOf(x) - inner);
+  Value scaled = weight ? ctx.binary<MulOp>(g.grad, ctx.cast(weight, compute)) : g.grad;
+  auto overRows = [&](Value value, size_t result) {
+    return ctx.isUsed(result)
+               ? ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, value, outer), outer), ctx.resultDtype(result))
+               : Value();
+  };
+  Value first = ctx.cast(inputGradient(ctx, g, scaled), ctx.resultDtype(0));
+  Value second = overRows(ctx.binary<MulOp>(g.grad, normalized(ctx, g)), 1);
+  return ctx.replace({first, second, overRows(g.grad, 2)});
+}
+
+LogicalResult lowerGroupNormBackward(LowerContext &ctx) {
+  Value x = ctx.tensor("input"), weight = ctx.optionalTensor("weight");
+  int64_t groups = ctx.integer("group");
+  if (rankOf(x) < 2 || groups < 1)
+    return ctx.refuse("needs channels and groups");
+  Type compute = computeType(dtypeOf(x));
+  Size batch = ctx.dim(x, 0), channels = ctx.dim(x, 1), rest = ctx.numElements(x, axisRange(2, rankOf(x)));
+  Size perGroup = ctx.floorDiv(channels, groups);
+  Sizes split = {batch, Size(groups), perGroup, rest}, perImage = {batch, Size(groups), Size(1), Size(1)};
+  auto wide = [&](StringRef name, const Sizes &shape) {
+    return ctx.reshape(ctx.cast(ctx.tensor(name), compute), shape);
+  };
+  NormGradient g{wide("input", split), wide("grad_out", split), wide("mean", perImage), wide("rstd", perImage), {2, 3}};
+  Value scaled = g.grad;
+  if (weight)
+    scaled =
+        ctx.binary<MulOp>(scaled, ctx.reshape(ctx.cast(weight, compute), {Size(1), Size(groups), perGroup, Size(1)}));
+  auto overImages = [&](Value value, size_t result) {
+    return ctx.isUsed(result)
+               ? ctx.cast(ctx.reshape(ctx.reduce(ReduceKind::Sum, value, {0, 3}), {channels}), ctx.resultDtype(result))
+               : Value();
+  };
+  Value first = ctx.cast(ctx.reshape(inputGradient(ctx, g, scaled), ctx.sizes(x)), ctx.resultDtype(0));
+  Value second = overImages(ctx.binary<MulOp>(g.grad, normalized(ctx, g)), 1);
+  return ctx.replace({first, second, overImages(g.grad, 2)});
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Embeddings and pooling
+//===------------------------------------------------------------------------------------------===//
+
+LogicalResult lowerEmbeddingDenseBackward(LowerContext &ctx) {
+  Value grad = ctx.tensor("grad_output"), indices = ctx.flatten(ctx.cast(ctx.tensor("indices"), ctx.i64()));
+  if (ctx.flag("scale_grad_by_freq") || rankOf(grad) < 1)
+    return ctx.refuse("gradients cannot be scaled by frequency");
+  Size rows = ctx.size("num_weights"), count = ctx.dim(indices, 0), width = ctx.dim(grad, rankOf(grad) - 1);
+  Type compute = computeType(dtypeOf(grad));
+  // Columns are the planes: [width, count] added into [width, rows].
+  Value columns = ctx.transpose(ctx.reshape(ctx.cast(grad, compute), {count, width}), 0, 1);
+  Value padding = ctx.constant(Number::of(ctx.size("padding_idx")), ctx.i64());
+  columns = ctx.select(ctx.compare<EqOp>(indices, padding), ctx.constant(0, compute), columns);
+  Value places = ctx.expand(ctx.reshape(indices, {Size(1), count}), {width, count});
+  SmallVector<Value> dynamic;
+  if (!rows.isStatic())
+    dynamic.push_back(rows.dynamic);
+  auto type = RankedTensorType::get({width.entry(), rows.entry()}, compute);
+  Value sums = ctx.create<PlaneScatterOp>(type, columns, places, dynamic, rows.entry(), true).getResult();
+  return ctx.replace(ctx.cast(ctx.transpose(sums, 0, 1), dtypeOf(grad)));
+}
+
+namespace {
+
+/// For every result position along one dimension, the share of each input position in it: [out, in].
+Value adaptiveShares(LowerContext &ctx, Size in, Size out, Type dtype) {
+  auto column = [&](Value value) { return ctx.reshape(value, {out, Size(1)}); };
+  Value index = ctx.iota(out), size = ctx.constant(Number::of(in), ctx.i64());
+  Value count = ctx.constant(Number::of(out), ctx.i64());
+  Value begin = ctx.binary<DivFloorOp>(ctx.binary<MulOp>(index, size), count);
+  Value reach = ctx.binary<MulOp>(ctx.binary<AddOp>(index, 1), size);
+  Value end = ctx.binary<DivFloorOp>(ctx.binary<SubOp>(ctx.binary<AddOp>(reach, count), 1), count);
+  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
+  Value isInside =
+      ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, column(begin)), ctx.compare<LtOp>(place, column(end)));
+  Value length = ctx.cast(column(ctx.binary<SubOp>(end, begin)), dtype);
+  return ctx.binary<DivOp>(ctx.cast(isInside, dtype), length);
+}
+
+} // namespace
+
+/// The pooling is a product with a matrix on either side; its gradient is one with their transposes.
+LogicalResult lowerAdaptiveAvgPoolBackward(LowerContext &ctx) {
+  Value grad = ctx.tensor("grad_output"), x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  if (rank < 3 || rankOf(grad) != rank)
+    return ctx.refuse("needs images");
+  Type compute = computeType(dtypeOf(x));
+  Value rows = adaptiveShares(ctx, ctx.dim(x, rank - 2), ctx.dim(grad, rank - 2), compute);
+  Value columns = adaptiveShares(ctx, ctx.dim(x, rank - 1), ctx.dim(grad, rank - 1), compute);
+  Value left = ctx.matmul(ctx.transpose(rows, 0, 1), ctx.cast(grad, compute));
+  return ctx.replace(ctx.cast(ctx.matmul(left, columns), dtypeOf(x)));
+}
+
+} // namespace ingot::lower
