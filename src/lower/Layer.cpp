@@ -28,19 +28,6 @@ LogicalResult lowerBilinear(LowerContext &ctx) {
   return ctx.replace(ctx.reshape(sum, shape));
 }
 
-/// Without training, the slope is the middle of its range.
-LogicalResult lowerRrelu(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
-  if (ctx.flag("training"))
-    return ctx.refuse("it is in training mode, which draws random numbers");
-  if (!isFloat(dtypeOf(x)))
-    return ctx.refuse("PyTorch computes this for floating-point tensors only");
-  Value wide = ctx.cast(x, computeType(dtypeOf(x)));
-  double slope = (ctx.number("lower").asDouble() + ctx.number("upper").asDouble()) / 2;
-  Value negative = ctx.binary<MulOp>(wide, slope);
-  return ctx.replace(ctx.cast(ctx.select(ctx.compare<GtOp>(wide, 0), wide, negative), dtypeOf(x)));
-}
-
 /// A convolution over time of [T, B, C] with a weight [K, C, O].
 LogicalResult lowerConvTbc(LowerContext &ctx) {
   Value x = ctx.tensor("self"), weight = ctx.tensor("weight"), bias = ctx.tensor("bias");

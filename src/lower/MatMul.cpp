@@ -63,11 +63,6 @@ LogicalResult lowerBmm(LowerContext &ctx) { return productOfRank(ctx, "mat2", 3,
 LogicalResult lowerMv(LowerContext &ctx) { return productOfRank(ctx, "vec", 2, 1); }
 LogicalResult lowerDot(LowerContext &ctx) { return productOfRank(ctx, ctx.has("tensor") ? "tensor" : "other", 1, 1); }
 
-LogicalResult lowerVdot(LowerContext &ctx) {
-  Value a = ctx.tensor("self"), b = ctx.tensor("other");
-  return areOfRank(ctx, a, 1, b, 1) ? product(ctx, conjugate(ctx, a), b) : failure();
-}
-
 LogicalResult lowerAddmm(LowerContext &ctx) {
   Value a = ctx.tensor("mat1"), b = ctx.tensor("mat2");
   return areOfRank(ctx, a, 2, b, 2) ? addProduct(ctx, a, b) : failure();

@@ -147,7 +147,7 @@ LogicalResult lowerNuclearNorm(LowerContext &ctx) {
   return finishNorm(ctx, matrixNorm(ctx, x, {"nuc", 0}, dims), dims);
 }
 
-LogicalResult lowerCond(LowerContext &ctx) {
+LogicalResult lowerLinalgCond(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   if (!isMatrix(ctx, x))
     return failure(); // isMatrix said why
@@ -311,24 +311,6 @@ LogicalResult lowerCross(LowerContext &ctx) {
   return ctx.replace(ctx.concat(parts, axis));
 }
 
-/// sum of conj(x) y, as products of rows and columns.
-LogicalResult lowerVecdot(LowerContext &ctx) {
-  Value x = ctx.tensor("x"), y = ctx.tensor("y");
-  int64_t rank = std::max(rankOf(x), rankOf(y)), axis = ctx.axis("dim", rank);
-  if (rankOf(x) == 0 || rankOf(y) == 0)
-    return ctx.refuse("needs vectors");
-  auto prepare = [&](Value vectors) { // the dimension last, then a column
-    while (rankOf(vectors) < rank)
-      vectors = ctx.insertDim(vectors, 0);
-    SmallVector<int64_t> order = axisRange(0, rank);
-    order.erase(order.begin() + axis);
-    order.push_back(axis);
-    return ctx.insertDim(ctx.permute(vectors, order), rank);
-  };
-  Value product = ctx.matmul(adjoint(ctx, prepare(x)), prepare(y));
-  return ctx.replace(ctx.dropDims(product, {rank - 1, rank}));
-}
-
 //===------------------------------------------------------------------------------------------===//
 // Tensors as matrices
 //===------------------------------------------------------------------------------------------===//
@@ -371,48 +353,6 @@ LogicalResult lowerTensorsolve(LowerContext &ctx) {
   Value column = ctx.insertDim(ctx.flatten(b), 1);
   Value x = solveLu(ctx, factorLu(ctx, matrix, "linalg.solve"), column, true, false);
   return ctx.replace(ctx.reshape(x, shape));
-}
-
-LogicalResult lowerLinalgDiagonal(LowerContext &ctx) {
-  Value x = ctx.tensor("A");
-  int64_t first = ctx.axis("dim1", rankOf(x)), second = ctx.axis("dim2", rankOf(x)), offset = ctx.integer("offset");
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < rankOf(x); ++i)
-    if (i != first && i != second)
-      order.push_back(i);
-  order.push_back(first);
-  order.push_back(second);
-  if (rankOf(x) < 2 || first == second)
-    return ctx.refuse("needs two dimensions");
-  x = ctx.permute(x, order);
-  Sizes sizes = ctx.sizes(x);
-  Size columns = sizes.pop_back_val(), rows = sizes.pop_back_val();
-  Size down = std::max<int64_t>(-offset, 0), right = std::max<int64_t>(offset, 0);
-  Size count = ctx.larger(ctx.smaller(ctx.minus(rows, down), ctx.minus(columns, right)), 0);
-  Value start = ctx.constant(Number::of(ctx.plus(ctx.times(down, columns), right)), ctx.i64());
-  Value step = ctx.constant(Number::of(ctx.plus(columns, 1)), ctx.i64());
-  Value positions = ctx.binary<AddOp>(ctx.binary<MulOp>(ctx.iota(count), step), start);
-  sizes.push_back(ctx.times(rows, columns));
-  return ctx.replace(ctx.indexSelect(ctx.reshape(x, sizes), positions, static_cast<int64_t>(sizes.size()) - 1));
-}
-
-/// Powers of every element along a new last dimension.
-LogicalResult lowerVander(LowerContext &ctx) {
-  Value x = ctx.cast(ctx.tensor("x"), ctx.resultDtype());
-  if (rankOf(x) == 0)
-    x = ctx.insertDim(x, 0);
-  Size count = ctx.isNone("N") ? ctx.dim(x, rankOf(x) - 1) : ctx.size("N");
-  if (!count.isStatic())
-    return ctx.refuse("the number of powers must be known here");
-  Value column = ctx.insertDim(x, rankOf(x));
-  if (count.literal <= 0)
-    return ctx.replace(ctx.slice(column, rankOf(x), 0, 0));
-  SmallVector<Value> powers{ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(x))};
-  while (static_cast<int64_t>(powers.size()) < count.literal)
-    powers.push_back(powers.size() == 1 ? column : ctx.binary<MulOp>(powers.back(), column));
-  if (ctx.has("increasing") && !ctx.flag("increasing"))
-    std::reverse(powers.begin(), powers.end());
-  return ctx.replace(ctx.concat(powers, rankOf(x)));
 }
 
 } // namespace ingot::lower

@@ -146,18 +146,4 @@ LogicalResult lowerIsclose(LowerContext &ctx) {
   return ctx.replace(ctx.binary<BitwiseOrOp>(close, isNear));
 }
 
-/// Every element against every test element.
-LogicalResult lowerIsin(LowerContext &ctx) {
-  Operand elements = ctx.operand(ctx.has("elements") ? "elements" : "element");
-  Operand tests = ctx.operand(ctx.has("test_elements") ? "test_elements" : "test_element");
-  auto pair = promotePair(ctx, elements, tests, Types::NoComplex);
-  if (!pair)
-    return failure(); // promotePair said why
-  Value column = ctx.insertDim(pair->a, rankOf(pair->a));
-  int64_t rank = rankOf(pair->a);
-  Value isEqual = ctx.compare<EqOp>(column, ctx.flatten(pair->b));
-  Value found = ctx.dropDims(ctx.reduce(ReduceKind::Any, isEqual, {rank}), {rank});
-  return ctx.replace(ctx.flag("invert") ? ctx.test<LogicalNotOp>(found) : found);
-}
-
 } // namespace ingot::lower
