@@ -6,9 +6,14 @@ include "DataDependent.td"
 include "OpBase.td"
 
 def Ingot_SortOp : Ingot_Op<"sort"> {
-  let summary = "the elements along `axis` in order, and where they were; equal ones keep their order, NaN is the largest";
-  let description = "```mlir\n%v, %i = ingot.sort %x {axis = 0 : i64, descending = false} : (tensor<5xf32>) -> (tensor<5xf32>, tensor<5xi64>)\n```";
-  let arguments = (ins Ingot_Tensor:$x, I64Attr:$axis, BoolAttr:$descending);
+  let summary = "the elements along `axis` in order, and where they were; NaN is the largest";
+  let description = [{
+    With `stable`, equal elements keep their order; else it is the one that PyTorch's CPU kernel gives them.
+    ```mlir
+    %v, %i = ingot.sort %x {axis = 0 : i64, descending = false, stable = true} : (tensor<5xf32>) -> (tensor<5xf32>, tensor<5xi64>)
+    ```
+  }];
+  let arguments = (ins Ingot_Tensor:$x, I64Attr:$axis, BoolAttr:$descending, BoolAttr:$stable);
   let results = (outs Ingot_Tensor:$values, Ingot_Tensor:$indices);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }

@@ -88,7 +88,8 @@ LogicalResult lowerPairwiseDistance(LowerContext &ctx) {
   if (!dtype)
     return ctx.refuse("PyTorch has no common type for these operands");
   Value difference = ctx.binary<SubOp>(ctx.cast(x, dtype), ctx.cast(y, dtype));
-  difference = ctx.cast(ctx.binary<AddOp>(difference, ctx.real("eps")), computeType(dtype));
+  difference = ctx.binary<AddOp>(ctx.cast(difference, floatType(dtype)), ctx.real("eps"));
+  difference = ctx.cast(difference, computeType(dtypeOf(difference)));
   int64_t last = rankOf(difference) - 1;
   if (last < 0)
     return ctx.refuse("needs a dimension");
@@ -235,11 +236,31 @@ LogicalResult lowerAddr(LowerContext &ctx) {
   return addScaled(ctx, ctx.binary<MulOp>(ctx.insertDim(ctx.cast(a, dtype), 1), ctx.cast(b, dtype)));
 }
 
+/// One product after another is added and rounded: float16 and bfloat16 show it.
+static LogicalResult addOneByOne(LowerContext &ctx, Value a, Value b) {
+  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Value sum = ctx.cast(ctx.tensor("self"), compute);
+  Number beta = ctx.number("beta"), alpha = ctx.number("alpha");
+  auto matrix = [&](Value batch, int64_t i) {
+    return ctx.cast(ctx.dropDims(ctx.slice(batch, 0, i, i + 1), {0}), compute);
+  };
+  for (int64_t i = 0; i < shapeOf(a).front(); ++i) {
+    Value product = ctx.binary<MulOp>(ctx.matmul(matrix(a, i), matrix(b, i)), ctx.constant(alpha, compute));
+    Value scaled = i > 0 ? sum : ctx.binary<MulOp>(sum, ctx.constant(beta, compute));
+    Value next = i == 0 && beta.is(0) ? product : ctx.binary<AddOp>(scaled, product);
+    sum = ctx.cast(ctx.cast(next, dtype), compute);
+  }
+  return ctx.replace(ctx.cast(sum, dtype));
+}
+
 /// A sum of products of matrices is one product of longer ones.
 LogicalResult lowerAddbmm(LowerContext &ctx) {
   Value a = ctx.tensor("batch1"), b = ctx.tensor("batch2");
   if (rankOf(a) != 3 || rankOf(b) != 3)
     return ctx.refuse("needs batches of matrices");
+  constexpr int64_t manyProducts = 256;
+  if (isReducedFloat(ctx.resultDtype()) && shapeOf(a).front() > 0 && shapeOf(a).front() <= manyProducts)
+    return addOneByOne(ctx, a, b);
   Folded left = fold(ctx, a, {0, 2}, false), right = fold(ctx, b, {0, 1}, true);
   return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
 }

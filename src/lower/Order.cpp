@@ -23,8 +23,8 @@ Ranked along(LowerContext &ctx, Value x, RankedTensorType type, const Args &...a
   return {op.getValues(), op.getIndices()};
 }
 
-Ranked sorted(LowerContext &ctx, Value x, int64_t axis, bool descending) {
-  return along<SortOp>(ctx, x, tensorType(x), axis, descending);
+Ranked sorted(LowerContext &ctx, Value x, int64_t axis, bool descending, bool stable) {
+  return along<SortOp>(ctx, x, tensorType(x), axis, descending, stable);
 }
 
 /// The argument `dim`, of a tensor that is no longer zero-dimensional.
@@ -36,7 +36,8 @@ Value likeSelf(LowerContext &ctx, Value value) {
 
 Ranked sortedSelf(LowerContext &ctx, int64_t axis) {
   bool descending = ctx.has("descending") && ctx.flag("descending");
-  Ranked result = sorted(ctx, atLeastVector(ctx, ctx.tensor("self")), axis, descending);
+  bool stable = ctx.has("stable") && ctx.flag("stable");
+  Ranked result = sorted(ctx, atLeastVector(ctx, ctx.tensor("self")), axis, descending, stable);
   return {likeSelf(ctx, result.values), likeSelf(ctx, result.positions)};
 }
 
@@ -203,7 +204,7 @@ LogicalResult quantile(LowerContext &ctx, bool ignoresNan) {
   }
   Value lines = isWhole ? ctx.flatten(x) : atLeastVector(ctx, ctx.permute(x, order));
   int64_t last = rankOf(lines) - 1;
-  Value ordered = sorted(ctx, lines, last, false).values;
+  Value ordered = sorted(ctx, lines, last, false, true).values;
   Value ranks = ranksOf(ctx, ordered, atLeastVector(ctx, q), ignoresNan);
   Sizes target = ctx.sizes(lines);
   target[last] = rankOf(q) ? ctx.dim(q, 0) : Size(1);

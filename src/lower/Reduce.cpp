@@ -161,7 +161,7 @@ LogicalResult lowerSumToSize(LowerContext &ctx) {
   for (int64_t i = lead; i < rankOf(x); ++i)
     if (sizes[i - lead].is(1) && shapeOf(x)[i] != 1)
       dims.push_back(i);
-  Type dtype = dtypeOf(x);
+  Type dtype = ctx.resultDtype();
   Value sum = ctx.reduce(ReduceKind::Sum, ctx.cast(x, computeType(dtype)), dims);
   return ctx.replace(ctx.dropDims(ctx.cast(sum, dtype), axisRange(0, lead)));
 }

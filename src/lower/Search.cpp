@@ -53,7 +53,7 @@ LogicalResult lowerIsin(LowerContext &ctx) {
     found = ctx.dropDims(ctx.reduce(ReduceKind::Any, same, {rank}), {rank});
   } else {
     auto positions = withElement(tensorType(test), ctx.i64());
-    Value ordered = ctx.create<SortOp>(test.getType(), positions, test, 0, false).getValues();
+    Value ordered = ctx.create<SortOp>(test.getType(), positions, test, 0, false, true).getValues();
     Value place = searchSorted(ctx, ordered, x, {}, false);
     Value last = ctx.constant(Number::of(ctx.minus(ctx.dim(test, 0), 1)), ctx.i64());
     found = ctx.compare<EqOp>(x, ctx.indexSelect(ordered, ctx.binary<MinimumOp>(place, last), 0));

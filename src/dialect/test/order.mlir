@@ -19,7 +19,7 @@ func.func @scatters(%x: tensor<2x5xf32>, %i: tensor<2x3xi64>, %s: tensor<2x3xf32
 // CHECK-LABEL: func @orders
 func.func @orders(%x: tensor<2x5xf32>, %v: tensor<4xf32>, %q: tensor<7xf32>, %o: tensor<3xi64>, %i: tensor<5xi64>) {
   // CHECK: ingot.sort
-  %0, %1 = ingot.sort %x {axis = 1 : i64, descending = true} : (tensor<2x5xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>)
+  %0, %1 = ingot.sort %x {axis = 1 : i64, descending = true, stable = true} : (tensor<2x5xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>)
   // CHECK: ingot.topk
   %2, %3 = ingot.topk %x() {k = array<i64: 2>, axis = 1 : i64, largest = true, sorted = true} : (tensor<2x5xf32>) -> (tensor<2x2xf32>, tensor<2x2xi64>)
   // CHECK: ingot.kth_value

@@ -30,24 +30,25 @@ void writeLine(std::span<const Entry<T>> entries, const T *x, T *values, int64_t
 // sort
 //===------------------------------------------------------------------------------------------===//
 
+struct SortProblem {
+  Lines lines;
+  bool isDescending = false, isStable = true;
+};
+
 template <typename T> class Sort final : public BoundKernel {
 public:
-  Sort(Lines lines, bool isDescending) : lines(std::move(lines)), isDescending(isDescending) {}
+  explicit Sort(SortProblem problem) : problem(std::move(problem)) {}
 
   Status run(const KernelArgs &args) const override {
+    const Lines &lines = problem.lines;
     lines.run([&](int64_t line) {
       const int64_t start = lines.start(line, lines.length);
       const T *x = static_cast<const T *>(args.operands[0]) + start;
       std::vector<Entry<T>> entries = readLine(x, lines);
-      // Positions decide between equal elements, so that they keep their order.
-      if (isDescending)
-        std::ranges::sort(entries, [](const Entry<T> &a, const Entry<T> &b) {
-          return isGreater(a.value, b.value) || (!isGreater(b.value, a.value) && a.position < b.position);
-        });
+      if (problem.isDescending)
+        sort(entries, [](const Entry<T> &a, const Entry<T> &b) { return isGreater(a.value, b.value); });
       else
-        std::ranges::sort(entries, [](const Entry<T> &a, const Entry<T> &b) {
-          return isLess(a.value, b.value) || (!isLess(b.value, a.value) && a.position < b.position);
-        });
+        sort(entries, [](const Entry<T> &a, const Entry<T> &b) { return isLess(a.value, b.value); });
       writeLine<T>(entries, x, static_cast<T *>(args.results[0]) + start,
                    static_cast<int64_t *>(args.results[1]) + start, lines.inner);
     });
@@ -55,23 +56,36 @@ public:
   }
 
 private:
-  Lines lines;
-  bool isDescending;
+  /// PyTorch's sort that is not stable is the standard library's, and so is the order of equal elements.
+  template <typename Before> void sort(std::vector<Entry<T>> &entries, Before isBefore) const {
+    if (!problem.isStable)
+      return std::sort(entries.begin(), entries.end(), isBefore);
+    std::sort(entries.begin(), entries.end(), [&](const Entry<T> &a, const Entry<T> &b) {
+      return isBefore(a, b) || (!isBefore(b, a) && a.position < b.position);
+    });
+  }
+
+  SortProblem problem;
 };
 
-Result<std::vector<ResultDesc>> inferSort(const StepContext &context) {
+Result<SortProblem> makeSort(const StepContext &context) {
   INGOT_CHECK(checkCounts(context, 1, 1, 2));
-  INGOT_TRY(Lines lines, linesOf(context));
-  INGOT_TRY(bool isDescending, requiredAttr<bool>(context, "descending"));
-  (void)isDescending;
-  return valuesAndPositions(context, lines.sizes);
+  SortProblem problem;
+  INGOT_TRY(problem.lines, linesOf(context));
+  INGOT_TRY(problem.isDescending, requiredAttr<bool>(context, "descending"));
+  INGOT_TRY(problem.isStable, requiredAttr<bool>(context, "stable"));
+  return problem;
+}
+
+Result<std::vector<ResultDesc>> inferSort(const StepContext &context) {
+  INGOT_TRY(SortProblem problem, makeSort(context));
+  return valuesAndPositions(context, problem.lines.sizes);
 }
 
 Result<std::unique_ptr<BoundKernel>> bindSort(const StepContext &context, std::span<const TensorDesc>) {
-  INGOT_TRY(Lines lines, linesOf(context));
-  INGOT_TRY(bool isDescending, requiredAttr<bool>(context, "descending"));
+  INGOT_TRY(SortProblem problem, makeSort(context));
   return dispatchType<RealTypes>(context.step.kernel, context.operands[0].desc.dtype,
-                                 [&]<typename T>() { return makeKernel<Sort<T>>(lines, isDescending); });
+                                 [&]<typename T>() { return makeKernel<Sort<T>>(problem); });
 }
 
 //===------------------------------------------------------------------------------------------===//

@@ -14,16 +14,19 @@ Result<std::vector<Tensor>> runPair(const std::string &kernel, const Tensor &x, 
 }
 
 TEST(Order, SortsWithNanLastAndEqualsInOrder) {
-  auto result = runPair("sort", tensor({5}, {2, kNan, 1, 2, 0}), {{"axis", int64_t(0)}, {"descending", false}});
+  auto result =
+      runPair("sort", tensor({5}, {2, kNan, 1, 2, 0}), {{"axis", int64_t(0)}, {"descending", false}, {"stable", true}});
   ASSERT_TRUE(result) << result.error().str();
   EXPECT_EQ((*result)[1].values(), (Values{4, 2, 0, 3, 1}));
-  auto falling = runPair("sort", tensor({5}, {2, kNan, 1, 2, 0}), {{"axis", int64_t(0)}, {"descending", true}});
+  auto falling =
+      runPair("sort", tensor({5}, {2, kNan, 1, 2, 0}), {{"axis", int64_t(0)}, {"descending", true}, {"stable", true}});
   ASSERT_TRUE(falling);
   EXPECT_EQ((*falling)[1].values(), (Values{1, 0, 3, 2, 4}));
 }
 
 TEST(Order, SortsAlongTheFirstDimension) {
-  auto result = runPair("sort", tensor({3, 2}, {3, 1, 2, 5, 1, 0}), {{"axis", int64_t(0)}, {"descending", false}});
+  auto result = runPair("sort", tensor({3, 2}, {3, 1, 2, 5, 1, 0}),
+                        {{"axis", int64_t(0)}, {"descending", false}, {"stable", true}});
   ASSERT_TRUE(result);
   EXPECT_EQ((*result)[0].values(), (Values{1, 0, 2, 1, 3, 5}));
 }
