@@ -1,6 +1,6 @@
 // Gradients that programs hold as nodes of their own: of pooling, norms, convolutions, embeddings and activations.
 #include "dialect/WindowOps.h"
-#include "lower/Lowering.h"
+#include "lower/Pool.h"
 
 #include <cmath>
 #include <numbers>
@@ -190,25 +190,6 @@ LogicalResult lowerEmbeddingDenseBackward(LowerContext &ctx) {
   Value sums = ctx.create<PlaneScatterOp>(type, columns, places, dynamic, rows.entry(), true).getResult();
   return ctx.replace(ctx.cast(ctx.transpose(sums, 0, 1), dtypeOf(grad)));
 }
-
-namespace {
-
-/// For every result position along one dimension, the share of each input position in it: [out, in].
-Value adaptiveShares(LowerContext &ctx, Size in, Size out, Type dtype) {
-  auto column = [&](Value value) { return ctx.reshape(value, {out, Size(1)}); };
-  Value index = ctx.iota(out), size = ctx.constant(Number::of(in), ctx.i64());
-  Value count = ctx.constant(Number::of(out), ctx.i64());
-  Value begin = ctx.binary<DivFloorOp>(ctx.binary<MulOp>(index, size), count);
-  Value reach = ctx.binary<MulOp>(ctx.binary<AddOp>(index, 1), size);
-  Value end = ctx.binary<DivFloorOp>(ctx.binary<SubOp>(ctx.binary<AddOp>(reach, count), 1), count);
-  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
-  Value isInside =
-      ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, column(begin)), ctx.compare<LtOp>(place, column(end)));
-  Value length = ctx.cast(column(ctx.binary<SubOp>(end, begin)), dtype);
-  return ctx.binary<DivOp>(ctx.cast(isInside, dtype), length);
-}
-
-} // namespace
 
 /// The pooling is a product with a matrix on either side; its gradient is one with their transposes.
 LogicalResult lowerAdaptiveAvgPoolBackward(LowerContext &ctx) {
