@@ -45,11 +45,11 @@ Size toSize(const Number &number) { return number.isStatic() ? Size(number.integ
 /// Number of elements from `start` to `end`; nullopt after refusing.
 std::optional<Size> countSteps(LowerContext &ctx, const Number &start, const Number &end, const Number &step) {
   if (start.kind == Number::Int && end.kind == Number::Int && step.kind == Number::Int) {
-    if (!step.isStatic() || step.integer == 0) {
-      (void)ctx.refuse("the step must be known here, and not zero");
+    if (step.isStatic() && step.integer == 0) {
+      (void)ctx.refuse("the step must not be zero");
       return std::nullopt;
     }
-    Size count = ctx.ceilDiv(ctx.minus(toSize(end), toSize(start)), step.integer);
+    Size count = ctx.ceilDiv(ctx.minus(toSize(end), toSize(start)), toSize(step));
     return ctx.larger(count, 0);
   }
   if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.asDouble() == 0) {

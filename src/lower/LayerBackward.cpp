@@ -1,6 +1,6 @@
-// Gradients that programs hold as nodes of their own: of pooling, norms and embeddings.
+// Gradients that programs hold as nodes of their own: of pooling, norms, convolutions and embeddings.
 #include "dialect/WindowOps.h"
-#include "lower/Lowering.h"
+#include "lower/Pool.h"
 
 #include <cmath>
 
@@ -104,25 +104,6 @@ LogicalResult lowerEmbeddingDenseBackward(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.transpose(sums, 0, 1), dtypeOf(grad)));
 }
 
-namespace {
-
-/// For every result position along one dimension, the share of each input position in it: [out, in].
-Value adaptiveShares(LowerContext &ctx, Size in, Size out, Type dtype) {
-  auto column = [&](Value value) { return ctx.reshape(value, {out, Size(1)}); };
-  Value index = ctx.iota(out), size = ctx.constant(Number::of(in), ctx.i64());
-  Value count = ctx.constant(Number::of(out), ctx.i64());
-  Value begin = ctx.binary<DivFloorOp>(ctx.binary<MulOp>(index, size), count);
-  Value reach = ctx.binary<MulOp>(ctx.binary<AddOp>(index, 1), size);
-  Value end = ctx.binary<DivFloorOp>(ctx.binary<SubOp>(ctx.binary<AddOp>(reach, count), 1), count);
-  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
-  Value isInside =
-      ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, column(begin)), ctx.compare<LtOp>(place, column(end)));
-  Value length = ctx.cast(column(ctx.binary<SubOp>(end, begin)), dtype);
-  return ctx.binary<DivOp>(ctx.cast(isInside, dtype), length);
-}
-
-} // namespace
-
 /// The pooling is a product with a matrix on either side; its gradient is one with their transposes.
 LogicalResult lowerAdaptiveAvgPoolBackward(LowerContext &ctx) {
   Value grad = ctx.tensor("grad_output"), x = ctx.tensor("self");
@@ -134,6 +115,156 @@ LogicalResult lowerAdaptiveAvgPoolBackward(LowerContext &ctx) {
   Value columns = adaptiveShares(ctx, ctx.dim(x, rank - 1), ctx.dim(grad, rank - 1), compute);
   Value left = ctx.matmul(ctx.transpose(rows, 0, 1), ctx.cast(grad, compute));
   return ctx.replace(ctx.cast(ctx.matmul(left, columns), dtypeOf(x)));
+}
+
+namespace {
+
+/// A pooling window along one dimension.
+struct MeanWindow {
+  int64_t kernel, stride, padding;
+  bool includesPadding, divides;
+};
+
+/// The share of each input position in every result position: [out, in].
+Value windowShares(LowerContext &ctx, Size in, Size out, const MeanWindow &window, Type dtype) {
+  auto number = [&](Size size) { return ctx.constant(Number::of(size), ctx.i64()); };
+  Value begin = ctx.iota(Number::of(-window.padding), Number::of(window.stride), out, ctx.i64());
+  begin = ctx.reshape(begin, {out, Size(1)});
+  Value end = ctx.binary<AddOp>(begin, number(window.kernel));
+  end = ctx.binary<MinimumOp>(end, number(ctx.plus(in, window.padding)));
+  Value first = ctx.binary<MaximumOp>(begin, 0), last = ctx.binary<MinimumOp>(end, number(in));
+  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
+  Value isInside = ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, first), ctx.compare<LtOp>(place, last));
+  Value shares = ctx.cast(isInside, dtype);
+  if (!window.divides)
+    return shares;
+  Value length = window.includesPadding ? ctx.binary<SubOp>(end, begin) : ctx.binary<SubOp>(last, first);
+  return ctx.binary<DivOp>(shares, ctx.cast(length, dtype));
+}
+
+} // namespace
+
+LogicalResult lowerAvgPoolBackward(LowerContext &ctx) {
+  Value grad = ctx.tensor("grad_output"), x = ctx.tensor("self");
+  int64_t rank = rankOf(x);
+  if (rank < 3 || rankOf(grad) != rank)
+    return ctx.refuse("needs images");
+  SmallVector<int64_t> kernel = ctx.integers("kernel_size", 2, 1), padding = ctx.integers("padding", 2, 0);
+  SmallVector<int64_t> strides = ctx.sizeList("stride").empty() ? kernel : ctx.integers("stride", 2, 1);
+  bool hasDivisor = !ctx.isNone("divisor_override");
+  Type compute = computeType(dtypeOf(x));
+  auto shares = [&](int64_t i) {
+    MeanWindow window{kernel[i], strides[i], padding[i], ctx.flag("count_include_pad"), !hasDivisor};
+    return windowShares(ctx, ctx.dim(x, rank - 2 + i), ctx.dim(grad, rank - 2 + i), window, compute);
+  };
+  Value rows = shares(0), columns = shares(1);
+  Value result = ctx.matmul(ctx.matmul(ctx.transpose(rows, 0, 1), ctx.cast(grad, compute)), columns);
+  if (hasDivisor)
+    result = ctx.binary<DivOp>(result, static_cast<double>(ctx.integer("divisor_override")));
+  return ctx.replace(ctx.cast(result, dtypeOf(x)));
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Convolutions
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+
+struct ConvGradient {
+  Value grad, x, weight; ///< in the type of computation
+  SmallVector<int64_t> strides, padding, dilations;
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+Value convolve(LowerContext &ctx, Value x, Value weight, const ConvShape &shape) {
+  RankedTensorType type = convType(tensorType(x), tensorType(weight), shape);
+  if (!type) {
+    (void)ctx.refuse("the shapes of gradient, operand and weight do not fit together");
+    return {};
+  }
+  return ctx
+      .create<ConvOp>(type, x, weight, Value(), Value(), shape.strides, shape.padLow, shape.padHigh, shape.dilations,
+                      shape.outputPadding, shape.groups, shape.transposed, Activation::None)
+      .getResult();
+}
+
+/// A convolution of the other kind.
+Value convInputGradient(LowerContext &ctx, const ConvGradient &g) {
+  SmallVector<int64_t> rest(g.strides.size(), 0);
+  for (size_t i = 0; !g.transposed && i < rest.size(); ++i) {
+    int64_t reach = g.dilations[i] * (shapeOf(g.weight)[i + 2] - 1) + 1;
+    rest[i] = shapeOf(g.x)[i + 2] - ((shapeOf(g.grad)[i + 2] - 1) * g.strides[i] - 2 * g.padding[i] + reach);
+  }
+  return convolve(ctx, g.grad, g.weight, {g.strides, g.padding, g.padding, g.dilations, rest, g.groups, !g.transposed});
+}
+
+/// Images and channels change places, and so do strides and dilations.
+Value convWeightGradient(LowerContext &ctx, const ConvGradient &g) {
+  Value wide = g.transposed ? g.grad : g.x, narrow = g.transposed ? g.x : g.grad;
+  SmallVector<int64_t> none(g.strides.size(), 0);
+  SmallVector<Value> parts;
+  int64_t wideStep = shapeOf(wide)[1] / g.groups, narrowStep = shapeOf(narrow)[1] / g.groups;
+  for (int64_t group = 0; group < g.groups; ++group) {
+    Value left = ctx.slice(wide, 1, group * wideStep, (group + 1) * wideStep);
+    Value right = ctx.slice(narrow, 1, group * narrowStep, (group + 1) * narrowStep);
+    Value part = convolve(ctx, ctx.transpose(left, 0, 1), ctx.transpose(right, 0, 1),
+                          {g.dilations, g.padding, g.padding, g.strides, none, 1, false});
+    if (!part)
+      return {};                               // convolve said why
+    for (int64_t i = 2; i < rankOf(part); ++i) // positions that no step of the convolution reaches
+      part = ctx.slice(part, i, 0, shapeOf(g.weight)[i]);
+    parts.push_back(ctx.transpose(part, 0, 1));
+  }
+  return ctx.concat(parts, 0);
+}
+
+/// Nullopt after refusing.
+std::optional<ConvGradient> readConvGradient(LowerContext &ctx) {
+  ConvGradient g;
+  Value x = ctx.tensor("input"), weight = ctx.tensor("weight");
+  Type compute = computeType(dtypeOf(x));
+  g.grad = ctx.cast(ctx.tensor("grad_output"), compute);
+  g.x = ctx.cast(x, compute);
+  g.weight = ctx.cast(weight, compute);
+  int64_t rank = rankOf(weight);
+  bool isKnown = tensorType(weight).hasStaticShape() && tensorType(x).hasStaticShape() &&
+                 tensorType(g.grad).hasStaticShape() && rank >= 3 && rank <= 5 && rankOf(x) == rank;
+  g.groups = ctx.integer("groups");
+  if (!isKnown || g.groups < 1 || g.groups > 64) {
+    (void)ctx.refuse("needs known sizes, and at most 64 groups");
+    return std::nullopt;
+  }
+  size_t spatial = static_cast<size_t>(rank) - 2;
+  g.strides = ctx.integers("stride", spatial, 1);
+  g.padding = ctx.integers("padding", spatial, 0);
+  g.dilations = ctx.integers("dilation", spatial, 1);
+  g.transposed = ctx.flag("transposed");
+  return g;
+}
+
+} // namespace
+
+LogicalResult lowerConvolutionBackward(LowerContext &ctx) {
+  std::optional<ConvGradient> g = readConvGradient(ctx);
+  if (!g)
+    return failure(); // readConvGradient said why
+  SmallVector<Value> results(3);
+  if (ctx.isUsed(0))
+    results[0] = convInputGradient(ctx, *g);
+  if (ctx.isUsed(1))
+    results[1] = convWeightGradient(ctx, *g);
+  if (ctx.isUsed(2)) {
+    SmallVector<int64_t> dims = axisRange(0, rankOf(g->grad));
+    dims.erase(dims.begin() + 1);
+    results[2] = ctx.dropDims(ctx.reduce(ReduceKind::Sum, g->grad, dims), dims);
+  }
+  if (ctx.isRefused())
+    return failure();
+  for (auto [i, result] : llvm::enumerate(results))
+    if (result)
+      result = ctx.cast(result, ctx.resultDtype(i));
+  return ctx.replace(results);
 }
 
 } // namespace ingot::lower

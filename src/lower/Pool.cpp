@@ -1,6 +1,6 @@
 // Pooling. Names end in the number of spatial dimensions, which are the last ones.
+#include "lower/Pool.h"
 #include "dialect/WindowOps.h"
-#include "lower/Lowering.h"
 
 using namespace mlir;
 
@@ -98,11 +98,45 @@ std::optional<OutputSizes> readOutput(LowerContext &ctx, Value x) {
 
 } // namespace
 
+Value adaptiveShares(LowerContext &ctx, Size in, Size out, Type dtype) {
+  auto column = [&](Value value) { return ctx.reshape(value, {out, Size(1)}); };
+  Value index = ctx.iota(out), size = ctx.constant(Number::of(in), ctx.i64());
+  Value count = ctx.constant(Number::of(out), ctx.i64());
+  Value begin = ctx.binary<DivFloorOp>(ctx.binary<MulOp>(index, size), count);
+  Value reach = ctx.binary<MulOp>(ctx.binary<AddOp>(index, 1), size);
+  Value end = ctx.binary<DivFloorOp>(ctx.binary<SubOp>(ctx.binary<AddOp>(reach, count), 1), count);
+  Value place = ctx.reshape(ctx.iota(in), {Size(1), in});
+  Value isInside =
+      ctx.binary<BitwiseAndOp>(ctx.compare<GeOp>(place, column(begin)), ctx.compare<LtOp>(place, column(end)));
+  Value length = ctx.cast(column(ctx.binary<SubOp>(end, begin)), dtype);
+  return ctx.binary<DivOp>(ctx.cast(isInside, dtype), length);
+}
+
+/// To sizes that the program computes: a product with a matrix of shares for each dimension.
+static Value averageByShares(LowerContext &ctx, Value x, const OutputSizes &output) {
+  int64_t rank = rankOf(x), spatial = static_cast<int64_t>(output.entries.size());
+  Type dtype = dtypeOf(x);
+  size_t next = 0;
+  x = ctx.cast(x, computeType(dtype));
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t axis = rank - spatial + i;
+    Size size = output.entries[i] == kDynamicEntry ? Size(output.dynamic[next++]) : Size(output.entries[i]);
+    Value shares = adaptiveShares(ctx, ctx.dim(x, axis), size, dtypeOf(x));
+    Value turned = ctx.transpose(x, axis, rank - 1);
+    x = ctx.transpose(ctx.matmul(turned, ctx.transpose(shares, 0, 1)), axis, rank - 1);
+  }
+  return ctx.cast(x, dtype);
+}
+
 LogicalResult lowerAdaptiveAvgPool(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  SmallVector<int64_t> output = ctx.integers("output_size", spatialDims(ctx), 1);
+  std::optional<OutputSizes> output = readOutput(ctx, x);
+  if (!output)
+    return failure(); // readOutput said why
+  if (!output->dynamic.empty())
+    return ctx.replace(averageByShares(ctx, x, *output));
   auto type = withElement(ctx.resultType(), dtypeOf(x));
-  return ctx.replace(ctx.create<AdaptiveAvgPoolOp>(type, x, output).getResult());
+  return ctx.replace(ctx.create<AdaptiveAvgPoolOp>(type, x, output->entries).getResult());
 }
 
 LogicalResult lowerAdaptiveMaxPool(LowerContext &ctx) {

@@ -115,6 +115,8 @@ private:
           const int64_t d = taps[0].positions[i], h = taps[1].positions[j], w = taps[2].positions[k];
           if (d >= 0 && h >= 0 && w >= 0)
             row += scalar::cast<C>(x[(d * problem.in[1] + h) * problem.in[2] + w]) * taps[2].weights[k];
+          else if (problem.spatialRank == 2)
+            row += C(0) * taps[2].weights[k]; // NaN where the coordinate is none, as in PyTorch for images
         }
         total += row * taps[1].weights[j] * taps[0].weights[i];
       }
