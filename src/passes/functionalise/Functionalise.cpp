@@ -79,7 +79,7 @@ void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
     if (allowsFallback(op) && schema)
       return keepWrite(op, *schema, {"running_mean", "running_var"}, originals);
     op.emitError("'") << op.getTarget() << "' in training mode changes its running statistics, which is not supported; "
-                      << "call model.eval() before exporting";
+                      << "call model.eval() before exporting, or convert with fallback";
     return fail();
   }
   if (!schema)
@@ -230,7 +230,7 @@ void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef
     return visitResize(op, originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
-                      << "use the form that returns a new tensor";
+                      << "use the form that returns a new tensor, or convert with fallback";
     return fail();
   }
   AtenOp pure = createPure(op, schema, *form);
