@@ -20,6 +20,8 @@ namespace {
 std::string reasonOf(AtenOp op) {
   if (auto refused = op->getAttrOfType<StringAttr>(kRefusedAttr))
     return refused.str();
+  if (auto writes = op->getAttrOfType<ArrayAttr>(attr::kWrites); writes && !writes.empty())
+    return "it writes to its arguments, and no form of it is known that does not";
   return "there is no lowering for it";
 }
 

@@ -179,6 +179,15 @@ def test_writes_through_views_that_have_no_inverse() -> None:
         ingot.convert(Call(windows), (torch.randn(7),))
 
 
+def test_lists_that_are_written() -> None:
+    def scale(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        pieces = [x.clone(), y.clone()]
+        torch._foreach_mul_(pieces, 3.0)
+        return pieces[0] + 1, pieces[1]
+
+    check(scale, torch.randn(3), torch.randn(2, 2))
+
+
 def test_resizing() -> None:
     check(lambda x: x.clone().resize_(2, 2) + 1, torch.randn(6), names=("aten::resize_",))
 

@@ -59,6 +59,9 @@ Result<c10::IValue> scalarAs(const at::Scalar &number, const c10::TypePtr &type,
   return mismatch(source, type);
 }
 
+/// Some normalisations update these in training without saying so in their schema.
+bool isRunningStatistic(const std::string &name) { return name == "running_mean" || name == "running_var"; }
+
 /// "1.5,-2": the two parts of a complex number.
 at::Scalar parseComplex(const std::string &text) {
   size_t comma = text.find(',');
@@ -157,6 +160,13 @@ Result<at::Tensor> ArgumentReader::operandTensor(size_t number) {
   return tensor;
 }
 
+bool ArgumentReader::isOperandMemory(const at::Tensor &tensor) const {
+  const void *memory = tensor.storage().data();
+  return std::ranges::any_of(operands, [&](const FallbackValue &operand) {
+    return operand.kind == FallbackKind::Tensor && operand.data == memory;
+  });
+}
+
 Result<at::Tensor> ArgumentReader::lastOperand() {
   if (operands.empty() || operands.back().kind != FallbackKind::Tensor)
     return corruptError("the last operand is no tensor");
@@ -232,7 +242,7 @@ Result<c10::IValue> ArgumentReader::argument(const c10::Argument &declared, cons
 Result<std::vector<c10::IValue>> ArgumentReader::read(const c10::FunctionSchema &schema, const json &arguments,
                                                       std::span<const std::string> writes) {
   auto written = [&](const c10::Argument &declared) {
-    return (declared.alias_info() && declared.alias_info()->isWrite()) ||
+    return (declared.alias_info() && declared.alias_info()->isWrite()) || isRunningStatistic(declared.name()) ||
            std::ranges::find(writes, declared.name()) != writes.end();
   };
   for (const auto &item : arguments.items())

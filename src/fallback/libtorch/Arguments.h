@@ -24,6 +24,8 @@ public:
   Result<std::vector<c10::IValue>> read(const c10::FunctionSchema &schema, const nlohmann::json &arguments,
                                         std::span<const std::string> writes);
   Result<at::Tensor> lastOperand();
+  /// The tensor lies in the memory of an operand that was not copied, and so must not be written.
+  bool isOperandMemory(const at::Tensor &tensor) const;
 
 private:
   Result<c10::IValue> value(const nlohmann::json &json, const c10::TypePtr &type);

@@ -110,8 +110,11 @@ Status copyInto(const std::vector<c10::IValue> &returns, int64_t number, Argumen
   }
   if (static_cast<size_t>(number) >= flat.size() || !flat[static_cast<size_t>(number)].isTensor())
     return corruptError("there is no such result to write to");
+  const at::Tensor &view = flat[static_cast<size_t>(number)].toTensor();
+  if (!view.defined() || view.layout() != c10::kStrided || reader.isOperandMemory(view))
+    return corruptError("the result to write to is no view of a copy");
   INGOT_TRY(at::Tensor content, reader.lastOperand());
-  flat[static_cast<size_t>(number)].toTensor().copy_(content);
+  view.copy_(content);
   return {};
 }
 

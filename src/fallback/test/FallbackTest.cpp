@@ -98,6 +98,17 @@ TEST_F(Fallback, WritesThroughViewsOfCopies) {
   EXPECT_THAT(floats(0), ElementsAre(7, 8, 3, 4));
   EXPECT_THAT(kept[0]->data, ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(run("aten::unfold", arguments, "[]", R"(["self"])", 1), HasSubstr("no such result"));
+  EXPECT_THAT(run("aten::unfold", arguments, "[]", "[]", 0), HasSubstr("no view of a copy"));
+}
+
+TEST_F(Fallback, CopiesStatisticsThatAreWrittenInSecret) {
+  add({1, 2, 3, 4}, {2, 2}, {2, 1});
+  add({0, 0}, {2}, {1});
+  ASSERT_EQ(
+      run("aten::batch_norm", R"({"input": {"value": 0}, "weight": null, "bias": null, "running_mean": {"value": 1},
+                "running_var": {"value": 1}, "training": true, "momentum": 0.5, "eps": 1e-5, "cudnn_enabled": false})"),
+      "");
+  EXPECT_THAT(kept[1]->data, ElementsAre(0, 0));
 }
 
 TEST_F(Fallback, RefusesWritesThatTheProgramDoesNotKnow) {

@@ -238,7 +238,7 @@ void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef
     return visitResize(op, originals);
   if (!present) {
     op.emitError("'") << op.getTarget() << "' writes to its operands and is not supported; "
-                      << "use the form that returns a new tensor";
+                      << "use the form that returns a new tensor, or convert with fallback";
     return fail();
   }
   AtenOp pure = createPure(op, schema, *form);

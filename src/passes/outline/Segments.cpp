@@ -56,6 +56,7 @@ public:
 
 private:
   void findLevels() {
+    int lastEffect = 0;
     for (Operation &op : block.without_terminator()) {
       int level = 0;
       bool isConstant = !isBarrier(op) && isPure(&op) && op.getNumRegions() == 0;
@@ -68,6 +69,9 @@ private:
         constant.insert(&op);
         continue;
       }
+      // PyTorch's operators may be random or have other effects: they keep their order among each other.
+      if (isa<AtenOp>(op))
+        lastEffect = level = std::max(level, lastEffect);
       (isBarrier(op) ? barriers : plain)[level].push_back(&op);
       levels[&op] = isBarrier(op) ? level + 1 : level;
     }

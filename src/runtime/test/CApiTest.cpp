@@ -99,6 +99,17 @@ TEST_F(CApi, ReportsMistakes) {
   ingot_program_free(program);
 }
 
+TEST_F(CApi, ChecksLoadOptions) {
+  specialise();
+  ingot_program *program = nullptr;
+  EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"falback": true})", &program), INGOT_ERROR_USAGE);
+  EXPECT_THAT(ingot_last_error(), HasSubstr("falback"));
+  EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": 1})", &program), INGOT_ERROR_USAGE);
+  EXPECT_NE(ingot_program_load_with(path.c_str(), "[", &program), INGOT_OK);
+  ASSERT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": true})", &program), INGOT_OK) << ingot_last_error();
+  ingot_program_free(program);
+}
+
 TEST(CApiNames, DTypes) {
   EXPECT_STREQ(ingot_dtype_name(INGOT_BFLOAT16), "bfloat16");
   EXPECT_EQ(ingot_dtype_size(INGOT_COMPLEX128), 16u);

@@ -39,3 +39,16 @@ func.func @straight(%x: tensor<2xf32>) -> tensor<2xf32> {
   %n = ingot.neg %x : (tensor<2xf32>) -> tensor<2xf32>
   return %n : tensor<2xf32>
 }
+
+// What PyTorch runs keeps its order: the second one needs nothing of the first, and still comes after it.
+// CHECK-LABEL: func.func @effects(
+// CHECK:         ingot.aten "a::first"
+// CHECK:         ingot.aten "a::second"
+// CHECK:         ingot.aten "a::third"
+func.func @effects(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a = ingot.aten "a::first"(%x) {args = {x = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xf32>
+  %n = ingot.neg %a : (tensor<2xf32>) -> tensor<2xf32>
+  %b = ingot.aten "a::second"(%n) {args = {x = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xf32>
+  %c = ingot.aten "a::third"(%x) {args = {x = #ingot.value<0>}} : (tensor<2xf32>) -> tensor<2xf32>
+  return %b, %c : tensor<2xf32>, tensor<2xf32>
+}
