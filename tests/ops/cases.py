@@ -4,8 +4,8 @@
 
 - The expression may use torch, F, aten (torch.ops.aten), ops (torch.ops), math, inf, nan and the inputs. A line that
   ends in `|` has no inputs.
-- Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b c64 c128. A size with a star is a symbol: x=f32[3*,4]. The case then also runs with
-  larger sizes.
+- Types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 b c64 c128. A size with a star is a symbol: x=f32[3*,4]. The case then
+  also runs with larger sizes.
 - Flag `!`: not an input but a weight of the program.
 - Fills: none (normal, or small integers), pos, unit (-1 to 1), big (±100), nonzero, int(LOW,HIGH), distinct, ties,
   special (NaN, infinities, zeros of both signs, denormals, extremes; for integers the extremes).
