@@ -268,12 +268,9 @@ LogicalResult lowerAddbmm(LowerContext &ctx) {
 LogicalResult lowerVecdot(LowerContext &ctx) {
   Value x = ctx.tensor(ctx.has("x") ? "x" : "self"), y = ctx.tensor(ctx.has("y") ? "y" : "other");
   Type dtype = ctx.resultDtype();
-  if (isComplex(dtype)) { // the conjugate of x
-    Parts parts = partsOf(ctx, ctx.cast(x, dtype));
-    x = complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
-  }
+  x = conjugate(ctx, ctx.cast(x, dtype));
   Type compute = computeType(dtype);
-  Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));
+  Value products = ctx.binary<MulOp>(ctx.cast(x, compute), ctx.cast(ctx.cast(y, dtype), compute));
   if (rankOf(products) == 0)
     return ctx.refuse("needs a dimension");
   int64_t axis = ctx.has("dim") ? ctx.axis("dim", rankOf(products)) : 0;

@@ -264,6 +264,13 @@ Value complexOf(LowerContext &ctx, Value real, Value imaginary) {
   return ctx.dropDims(ctx.create<BitcastOp>(type, pairs).getResult(), {rank});
 }
 
+Value conjugate(LowerContext &ctx, Value x) {
+  if (!isComplex(dtypeOf(x)))
+    return x;
+  Parts parts = partsOf(ctx, x);
+  return complexOf(ctx, parts.real, ctx.unary<NegOp>(parts.imaginary));
+}
+
 Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
   if (isComplex(dtypeOf(x))) {
     Parts parts = partsOf(ctx, x);

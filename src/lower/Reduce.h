@@ -14,5 +14,7 @@ struct Parts {
 };
 Parts partsOf(LowerContext &ctx, mlir::Value x);
 mlir::Value complexOf(LowerContext &ctx, mlir::Value real, mlir::Value imaginary);
+/// A real tensor is its own conjugate.
+mlir::Value conjugate(LowerContext &ctx, mlir::Value x);
 
 } // namespace ingot::lower
