@@ -32,32 +32,53 @@ LogicalResult lowerDist(LowerContext &ctx) {
   return ctx.replace(ctx.cast(norm, ctx.resultDtype()));
 }
 
-/// Between all rows of x1 and all rows of x2: by a product of matrices where PyTorch computes it so.
+namespace {
+
+/// sqrt(|x|² + |y|² - 2 x·y) between all rows, as one product of matrices: [-2x, |x|², 1] times [y, 1, |y|²].
+Value euclidean(LowerContext &ctx, Value x, Value y) {
+  auto squares = [&](Value rows) {
+    return ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(rows, rows), {rankOf(rows) - 1});
+  };
+  auto ones = [&](Value column) { return ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(column)); };
+  int64_t lastX = rankOf(x) - 1, lastY = rankOf(y) - 1;
+  Value xx = squares(x), yy = squares(y);
+  Value left = ctx.concat({ctx.binary<MulOp>(x, -2), xx, ones(xx)}, lastX);
+  Value right = ctx.concat({y, ones(yy), yy}, lastY);
+  Value square = ctx.matmul(left, ctx.transpose(right, lastY - 1, lastY));
+  return ctx.unary<SqrtOp>(ctx.binary<MaximumOp>(square, 0));
+}
+
+/// Whether PyTorch takes the product of matrices: asked to, or for many rows.
+bool usesProduct(LowerContext &ctx, Value x, Value y) {
+  constexpr int64_t manyRows = 25;
+  int64_t mode = ctx.isNone("compute_mode") ? 0 : ctx.integer("compute_mode");
+  auto isMany = [](Value rows) { return shapeOf(rows)[rankOf(rows) - 2] > manyRows; };
+  return ctx.real("p") == 2 && (mode == 1 || (mode == 0 && (isMany(x) || isMany(y))));
+}
+
+} // namespace
+
+/// Between all rows of x1 and all rows of x2.
 LogicalResult lowerCdist(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
   if (rankOf(x) < 2 || rankOf(y) < 2)
     return ctx.refuse("needs matrices");
-  double p = ctx.real("p");
   Value rows = ctx.insertDim(x, rankOf(x) - 1), columns = ctx.insertDim(y, rankOf(y) - 2);
   if (shapeOf(x).back() == 0) {
     Sizes sizes = broadcastSizes(ctx, {rows, columns});
     sizes.pop_back();
     return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, dtypeOf(x)));
   }
-  return ctx.replace(distance(ctx, rows, columns, p));
+  if (usesProduct(ctx, x, y))
+    return ctx.replace(euclidean(ctx, x, y));
+  return ctx.replace(distance(ctx, rows, columns, ctx.real("p")));
 }
 
-/// sqrt(|x|² + |y|² - 2 x·y)
 LogicalResult lowerEuclideanDist(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
-  int64_t lastX = rankOf(x) - 1, lastY = rankOf(y) - 1;
-  if (lastX < 1 || lastY < 1)
+  if (rankOf(x) < 2 || rankOf(y) < 2)
     return ctx.refuse("needs matrices");
-  Value xx = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(x, x), {lastX});
-  Value yy = ctx.transpose(ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(y, y), {lastY}), lastY - 1, lastY);
-  Value xy = ctx.matmul(ctx.binary<MulOp>(x, -2), ctx.transpose(y, lastY - 1, lastY));
-  Value square = ctx.binary<AddOp>(ctx.binary<AddOp>(xy, xx), yy);
-  return ctx.replace(ctx.unary<SqrtOp>(ctx.binary<MaximumOp>(square, 0)));
+  return ctx.replace(euclidean(ctx, x, y));
 }
 
 LogicalResult lowerPdist(LowerContext &ctx) {
