@@ -231,18 +231,15 @@ LogicalResult lowerInner(LowerContext &ctx) {
 
 namespace {
 
-/// beta * self + alpha * product; without beta, self does not count, not even its NaNs.
-LogicalResult addScaled(LowerContext &ctx, Value product) {
-  Type dtype = ctx.resultDtype();
-  Number beta = ctx.number("beta"), alpha = ctx.number("alpha");
-  auto scaled = [&](Value x, const Number &factor) {
-    return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
-  };
-  Value result = scaled(ctx.cast(product, dtype), alpha);
+/// beta * self + product; without beta, self does not count, not even its NaNs.
+LogicalResult addToSelf(LowerContext &ctx, Value product) {
+  Number beta = ctx.number("beta");
   if (beta.is(0))
-    return ctx.replace(ctx.expand(result, ctx.sizes(result)));
-  Value self = ctx.cast(ctx.tensor("self"), dtype);
-  return ctx.replace(ctx.binary<AddOp>(scaled(self, beta), result));
+    return ctx.replace(product);
+  Value self = ctx.cast(ctx.tensor("self"), ctx.resultDtype());
+  if (!beta.is(1))
+    self = ctx.binary<MulOp>(self, ctx.constant(beta, dtypeOf(self)));
+  return ctx.replace(ctx.binary<AddOp>(self, product));
 }
 
 } // namespace
@@ -252,8 +249,12 @@ LogicalResult lowerAddr(LowerContext &ctx) {
   if (rankOf(a) != 1 || rankOf(b) != 1)
     return ctx.refuse("needs vectors");
   Type dtype = ctx.resultDtype();
-  // alpha * vec1 first, as PyTorch does.
-  return addScaled(ctx, ctx.binary<MulOp>(ctx.insertDim(ctx.cast(a, dtype), 1), ctx.cast(b, dtype)));
+  // alpha * vec1 comes first, and float16 shows it.
+  a = ctx.cast(a, dtype);
+  Number alpha = ctx.number("alpha");
+  if (!alpha.is(1))
+    a = ctx.binary<MulOp>(a, ctx.constant(alpha, dtype));
+  return addToSelf(ctx, ctx.binary<MulOp>(ctx.insertDim(a, 1), ctx.cast(b, dtype)));
 }
 
 /// One product after another is added and rounded: float16 and bfloat16 show it.
@@ -282,7 +283,10 @@ LogicalResult lowerAddbmm(LowerContext &ctx) {
   if (isReducedFloat(ctx.resultDtype()) && shapeOf(a).front() > 0 && shapeOf(a).front() <= manyProducts)
     return addOneByOne(ctx, a, b);
   Folded left = fold(ctx, a, {0, 2}, false), right = fold(ctx, b, {0, 1}, true);
-  return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
+  Value product = ctx.cast(ctx.matmul(left.matrix, right.matrix), ctx.resultDtype());
+  if (Number alpha = ctx.number("alpha"); !alpha.is(1))
+    product = ctx.binary<MulOp>(product, ctx.constant(alpha, dtypeOf(product)));
+  return addToSelf(ctx, product);
 }
 
 /// vdot of vectors, and linalg_vecdot: the first is conjugated.
