@@ -111,7 +111,7 @@ Value evenDerivative(LowerContext &ctx, Value x, int64_t axis, Value step, int64
   if (order == 2) {
     auto scaled = [&](int64_t index, double factor) { return ctx.binary<MulOp>(at(ctx, x, axis, index), factor); };
     first = ctx.binary<SubOp>(ctx.binary<AddOp>(scaled(0, -1.5), scaled(1, 2)), scaled(2, 0.5));
-    last = ctx.binary<AddOp>(ctx.binary<SubOp>(scaled(-1, 1.5), scaled(-2, 2)), scaled(-3, 0.5));
+    last = ctx.binary<AddOp>(ctx.binary<SubOp>(scaled(-3, 0.5), scaled(-2, 2)), scaled(-1, 1.5));
   }
   return ctx.binary<DivOp>(ctx.concat({first, centre, last}, axis), step);
 }

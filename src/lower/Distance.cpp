@@ -33,32 +33,53 @@ LogicalResult lowerDist(LowerContext &ctx) {
   return ctx.replace(ctx.cast(norm, ctx.resultDtype()));
 }
 
-/// Between all rows of x1 and all rows of x2: by a product of matrices where PyTorch computes it so.
+namespace {
+
+/// sqrt(|x|² + |y|² - 2 x·y) between all rows, as one product of matrices: [-2x, |x|², 1] times [y, 1, |y|²].
+Value euclidean(LowerContext &ctx, Value x, Value y) {
+  auto squares = [&](Value rows) {
+    return ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(rows, rows), {rankOf(rows) - 1});
+  };
+  auto ones = [&](Value column) { return ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(column)); };
+  int64_t lastX = rankOf(x) - 1, lastY = rankOf(y) - 1;
+  Value xx = squares(x), yy = squares(y);
+  Value left = ctx.concat({ctx.binary<MulOp>(x, -2), xx, ones(xx)}, lastX);
+  Value right = ctx.concat({y, ones(yy), yy}, lastY);
+  Value square = ctx.matmul(left, ctx.transpose(right, lastY - 1, lastY));
+  return ctx.unary<SqrtOp>(ctx.binary<MaximumOp>(square, 0));
+}
+
+/// Whether PyTorch takes the product of matrices: asked to, or for many rows.
+bool usesProduct(LowerContext &ctx, Value x, Value y) {
+  constexpr int64_t manyRows = 25;
+  int64_t mode = ctx.isNone("compute_mode") ? 0 : ctx.integer("compute_mode");
+  auto isMany = [](Value rows) { return shapeOf(rows)[rankOf(rows) - 2] > manyRows; };
+  return ctx.real("p") == 2 && (mode == 1 || (mode == 0 && (isMany(x) || isMany(y))));
+}
+
+} // namespace
+
+/// Between all rows of x1 and all rows of x2.
 LogicalResult lowerCdist(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
   if (rankOf(x) < 2 || rankOf(y) < 2)
     return ctx.refuse("needs matrices");
-  double p = ctx.real("p");
   Value rows = ctx.insertDim(x, rankOf(x) - 1), columns = ctx.insertDim(y, rankOf(y) - 2);
   if (shapeOf(x).back() == 0) {
     Sizes sizes = broadcastSizes(ctx, {rows, columns});
     sizes.pop_back();
     return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, dtypeOf(x)));
   }
-  return ctx.replace(distance(ctx, rows, columns, p));
+  if (usesProduct(ctx, x, y))
+    return ctx.replace(euclidean(ctx, x, y));
+  return ctx.replace(distance(ctx, rows, columns, ctx.real("p")));
 }
 
-/// sqrt(|x|² + |y|² - 2 x·y)
 LogicalResult lowerEuclideanDist(LowerContext &ctx) {
   Value x = ctx.tensor("x1"), y = ctx.tensor("x2");
-  int64_t lastX = rankOf(x) - 1, lastY = rankOf(y) - 1;
-  if (lastX < 1 || lastY < 1)
+  if (rankOf(x) < 2 || rankOf(y) < 2)
     return ctx.refuse("needs matrices");
-  Value xx = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(x, x), {lastX});
-  Value yy = ctx.transpose(ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(y, y), {lastY}), lastY - 1, lastY);
-  Value xy = ctx.matmul(ctx.binary<MulOp>(x, -2), ctx.transpose(y, lastY - 1, lastY));
-  Value square = ctx.binary<AddOp>(ctx.binary<AddOp>(xy, xx), yy);
-  return ctx.replace(ctx.unary<SqrtOp>(ctx.binary<MaximumOp>(square, 0)));
+  return ctx.replace(euclidean(ctx, x, y));
 }
 
 LogicalResult lowerPdist(LowerContext &ctx) {
@@ -211,18 +232,15 @@ LogicalResult lowerInner(LowerContext &ctx) {
 
 namespace {
 
-/// beta * self + alpha * product; without beta, self does not count, not even its NaNs.
-LogicalResult addScaled(LowerContext &ctx, Value product) {
-  Type dtype = ctx.resultDtype();
-  Number beta = ctx.number("beta"), alpha = ctx.number("alpha");
-  auto scaled = [&](Value x, const Number &factor) {
-    return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
-  };
-  Value result = scaled(ctx.cast(product, dtype), alpha);
+/// beta * self + product; without beta, self does not count, not even its NaNs.
+LogicalResult addToSelf(LowerContext &ctx, Value product) {
+  Number beta = ctx.number("beta");
   if (beta.is(0))
-    return ctx.replace(ctx.expand(result, ctx.sizes(result)));
-  Value self = ctx.cast(ctx.tensor("self"), dtype);
-  return ctx.replace(ctx.binary<AddOp>(scaled(self, beta), result));
+    return ctx.replace(product);
+  Value self = ctx.cast(ctx.tensor("self"), ctx.resultDtype());
+  if (!beta.is(1))
+    self = ctx.binary<MulOp>(self, ctx.constant(beta, dtypeOf(self)));
+  return ctx.replace(ctx.binary<AddOp>(self, product));
 }
 
 } // namespace
@@ -232,8 +250,12 @@ LogicalResult lowerAddr(LowerContext &ctx) {
   if (rankOf(a) != 1 || rankOf(b) != 1)
     return ctx.refuse("needs vectors");
   Type dtype = ctx.resultDtype();
-  // alpha * vec1 first, as PyTorch does.
-  return addScaled(ctx, ctx.binary<MulOp>(ctx.insertDim(ctx.cast(a, dtype), 1), ctx.cast(b, dtype)));
+  // alpha * vec1 comes first, and float16 shows it.
+  a = ctx.cast(a, dtype);
+  Number alpha = ctx.number("alpha");
+  if (!alpha.is(1))
+    a = ctx.binary<MulOp>(a, ctx.constant(alpha, dtype));
+  return addToSelf(ctx, ctx.binary<MulOp>(ctx.insertDim(a, 1), ctx.cast(b, dtype)));
 }
 
 /// One product after another is added and rounded: float16 and bfloat16 show it.
@@ -262,18 +284,19 @@ LogicalResult lowerAddbmm(LowerContext &ctx) {
   if (isReducedFloat(ctx.resultDtype()) && shapeOf(a).front() > 0 && shapeOf(a).front() <= manyProducts)
     return addOneByOne(ctx, a, b);
   Folded left = fold(ctx, a, {0, 2}, false), right = fold(ctx, b, {0, 1}, true);
-  return addScaled(ctx, ctx.matmul(left.matrix, right.matrix));
+  Value product = ctx.cast(ctx.matmul(left.matrix, right.matrix), ctx.resultDtype());
+  if (Number alpha = ctx.number("alpha"); !alpha.is(1))
+    product = ctx.binary<MulOp>(product, ctx.constant(alpha, dtypeOf(product)));
+  return addToSelf(ctx, product);
 }
 
 /// vdot of vectors, and linalg_vecdot: the first is conjugated.
 LogicalResult lowerVecdot(LowerContext &ctx) {
   Value x = ctx.tensor(ctx.has("x") ? "x" : "self"), y = ctx.tensor(ctx.has("y") ? "y" : "other");
   Type dtype = ctx.resultDtype();
-  if (isComplex(dtype)) { // the conjugate of x
-    x = conjugate(ctx, ctx.cast(x, dtype));
-  }
+  x = conjugate(ctx, ctx.cast(x, dtype));
   Type compute = computeType(dtype);
-  Value products = ctx.binary<MulOp>(ctx.cast(ctx.cast(x, dtype), compute), ctx.cast(ctx.cast(y, dtype), compute));
+  Value products = ctx.binary<MulOp>(ctx.cast(x, compute), ctx.cast(ctx.cast(y, dtype), compute));
   if (rankOf(products) == 0)
     return ctx.refuse("needs a dimension");
   int64_t axis = ctx.has("dim") ? ctx.axis("dim", rankOf(products)) : 0;

@@ -1,5 +1,4 @@
 // Writing, adding and reducing at positions given by index.
-#include "dialect/Conventions.h"
 #include "dialect/ScatterOps.h"
 #include "lower/Pick.h"
 
@@ -207,27 +206,8 @@ LogicalResult lowerMaskedScatter(LowerContext &ctx) {
 }
 
 //===------------------------------------------------------------------------------------------===//
-// Views written over
+// Other elements in the same memory
 //===------------------------------------------------------------------------------------------===//
-
-/// Of a row-major operand; the positions that the view sees are a table of indices.
-LogicalResult lowerAsStridedScatter(LowerContext &ctx) {
-  Value x = ctx.tensor("self"), src = ctx.tensor("src");
-  SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
-  int64_t offset = ctx.isNone("storage_offset") ? 0 : ctx.integer("storage_offset");
-  if (sizes.size() != strides.size())
-    return ctx.refuse("needs as many sizes as strides");
-  Value positions = ctx.constant(static_cast<double>(offset), ctx.i64());
-  for (auto [i, size] : llvm::enumerate(sizes)) {
-    Sizes shape(sizes.size() - i, Size(1));
-    shape.front() = size;
-    Value steps = ctx.iota(Number::of(int64_t{0}), Number::of(strides[i]), size, ctx.i64());
-    positions = ctx.binary<AddOp>(positions, ctx.reshape(steps, shape));
-  }
-  Picks picks{ctx.flatten(x), {ctx.flatten(positions)}, {0}, {0}};
-  Value result = put(ctx, picks, ctx.flatten(src), "none");
-  return result ? ctx.replace(ctx.reshape(result, ctx.sizes(x))) : failure();
-}
 
 LogicalResult lowerBitcast(LowerContext &ctx) {
   Value x = ctx.tensor("self");

@@ -222,23 +222,70 @@ static bool isRowMajorView(Value x, ArrayRef<int64_t> sizes, ArrayRef<int64_t> s
   return true;
 }
 
-LogicalResult lowerAsStrided(LowerContext &ctx) {
+namespace {
+
+/// A tensor whose dimensions are in the order of its memory, and where a view of that memory starts in it.
+struct Memory {
+  Value x;
+  SmallVector<int64_t> order;
+  int64_t offset = 0;
+};
+
+/// What as_strided and as_strided_scatter look at; nullopt after refusing.
+std::optional<Memory> memoryOf(LowerContext &ctx) {
   Value x = ctx.tensor("self");
-  SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
   auto exported = ctx.op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
   auto xSizes = tensorType(x).getShape();
-  if (!exported || exported.size() != static_cast<int64_t>(xSizes.size()) + 1 || ShapedType::isDynamicShape(xSizes))
-    return ctx.refuse("the strides of its operand are not known");
+  if (!exported || exported.size() != static_cast<int64_t>(xSizes.size()) + 1 || ShapedType::isDynamicShape(xSizes)) {
+    (void)ctx.refuse("the strides of its operand are not known");
+    return std::nullopt;
+  }
   auto order = memoryOrder(xSizes, exported.asArrayRef().drop_back());
   int64_t first = exported.asArrayRef().back();
   int64_t offset = (ctx.isNone("storage_offset") ? first : ctx.integer("storage_offset")) - first;
-  if (!order || offset < 0)
-    return ctx.refuse("it looks at memory around a view, which values do not have");
-  x = ctx.permute(x, *order);
-  if (isRowMajorView(x, sizes, strides) && offset == 0)
-    return ctx.replace(x);
-  auto type = withShape(tensorType(x), sizes);
-  return ctx.replace(ctx.create<AsStridedOp>(type, x, sizes, strides, offset).getResult());
+  if (!order || offset < 0) {
+    (void)ctx.refuse("it looks at memory around a view, which values do not have");
+    return std::nullopt;
+  }
+  return Memory{ctx.permute(x, *order), *order, offset};
+}
+
+} // namespace
+
+LogicalResult lowerAsStrided(LowerContext &ctx) {
+  SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
+  std::optional<Memory> memory = memoryOf(ctx);
+  if (!memory)
+    return failure(); // memoryOf said why
+  if (isRowMajorView(memory->x, sizes, strides) && memory->offset == 0)
+    return ctx.replace(memory->x);
+  auto type = withShape(tensorType(memory->x), sizes);
+  return ctx.replace(ctx.create<AsStridedOp>(type, memory->x, sizes, strides, memory->offset).getResult());
+}
+
+/// The positions that the view sees are a table of indices.
+LogicalResult lowerAsStridedScatter(LowerContext &ctx) {
+  SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
+  std::optional<Memory> memory = memoryOf(ctx);
+  if (!memory)
+    return failure(); // memoryOf said why
+  if (sizes.size() != strides.size())
+    return ctx.refuse("needs as many sizes as strides");
+  Value positions = ctx.constant(Number::of(memory->offset), ctx.i64());
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    Sizes shape(sizes.size() - i, Size(1));
+    shape.front() = size;
+    Value steps = ctx.iota(Number::of(int64_t{0}), Number::of(strides[i]), size, ctx.i64());
+    positions = ctx.binary<AddOp>(positions, ctx.reshape(steps, shape));
+  }
+  Picks picks{ctx.flatten(memory->x), {ctx.flatten(positions)}, {0}, {0}};
+  Value result = put(ctx, picks, ctx.flatten(ctx.tensor("src")), "none");
+  if (!result)
+    return failure(); // put said why
+  SmallVector<int64_t> back(memory->order.size());
+  for (auto [i, axis] : llvm::enumerate(memory->order))
+    back[axis] = static_cast<int64_t>(i);
+  return ctx.replace(ctx.permute(ctx.reshape(result, ctx.sizes(memory->x)), back));
 }
 
 /// The first elements in row-major order under other sizes.

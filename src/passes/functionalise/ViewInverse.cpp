@@ -152,7 +152,10 @@ Value diagonalBack(const Write &write) { return scatter(write, "aten::diagonal_s
 Value asStridedBack(const Write &write) {
   if (write.view().getArgs().get("size") == nullptr)
     return write.unsupported("its sizes are not known");
-  return scatter(write, "aten::as_strided_scatter", {"size", "stride", "storage_offset"});
+  Value result = scatter(write, "aten::as_strided_scatter", {"size", "stride", "storage_offset"});
+  if (mlir::Attribute strides = write.view()->getAttr(attr::kOperandStrides))
+    result.getDefiningOp()->setAttr(attr::kOperandStrides, strides);
+  return result;
 }
 
 Value scatterRange(const Write &write, int64_t dim, int64_t start, int64_t size) {

@@ -11,8 +11,8 @@ func.func @all(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<4xf32> {
   %3 = ingot.aten "aten::expand"(%y) {args = {implicit = false, self = #ingot.value<0>, size = [4]}} : (tensor<1xf32>) -> tensor<4xf32>
   // expected-error @+1 {{several of its elements are one place in memory}}
   %4 = ingot.aten "aten::relu_"(%3) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{'aten::resize_' writes to its operands and is not supported}}
-  %5 = ingot.aten "aten::resize_"(%0) {args = {memory_format, self = #ingot.value<0>, size = [2]}} : (tensor<4xf32>) -> tensor<2xf32>
+  // expected-error @+1 {{'aten::set_.source_Tensor' writes to its operands and is not supported}}
+  %5 = ingot.aten "aten::set_.source_Tensor"(%0, %y) {args = {self = #ingot.value<0>, source = #ingot.value<1>}} : (tensor<4xf32>, tensor<1xf32>) -> tensor<1xf32>
   return %0 : tensor<4xf32>
 }
 
