@@ -38,7 +38,10 @@ LogicalResult lowerRrelu(LowerContext &ctx) {
   Value wide = ctx.cast(x, computeType(dtypeOf(x)));
   double slope = (ctx.number("lower").asDouble() + ctx.number("upper").asDouble()) / 2;
   Value negative = ctx.binary<MulOp>(wide, slope);
-  return ctx.replace(ctx.cast(ctx.select(ctx.compare<GtOp>(wide, 0), wide, negative), dtypeOf(x)));
+  Value result = ctx.cast(ctx.select(ctx.compare<GtOp>(wide, 0), wide, negative), dtypeOf(x));
+  if (ctx.numResults() == 1)
+    return ctx.replace(result);
+  return ctx.replace({result, ctx.tensor("noise")});
 }
 
 /// A convolution over time of [T, B, C] with a weight [K, C, O].
