@@ -1,6 +1,7 @@
 // Operators that see the same elements under other sizes or another order of dimensions.
 #include "dialect/Conventions.h"
 #include "lower/Complex.h"
+#include "lower/Pick.h"
 #include "lower/Reduce.h"
 
 using namespace mlir;
@@ -152,10 +153,7 @@ LogicalResult lowerMatrixTranspose(LowerContext &ctx) {
 
 /// Conjugated and transposed.
 LogicalResult lowerAdjoint(LowerContext &ctx) {
-  Value x = ctx.tensor("self");
-  if (isComplex(dtypeOf(x))) {
-    x = conjugate(ctx, x);
-  }
+  Value x = conjugate(ctx, ctx.tensor("self"));
   int64_t rank = rankOf(x);
   return ctx.replace(rank < 2 ? x : ctx.transpose(x, rank - 2, rank - 1));
 }

@@ -7,6 +7,8 @@
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ingot {
@@ -27,7 +29,7 @@ Result<GroupNormProblem> makeProblem(const StepContext &context) {
     (i == 1 ? problem.hasWeight : problem.hasBias) = true;
     if (parameter->dtype != x->dtype)
       return badStep(context, "the operands have different element types");
-    if (parameter->sizes != std::vector<int64_t>{x->sizes[1]} || !parameter->isContiguous())
+    if (parameter->sizes != std::vector<int64_t>{x->sizes[1]})
       return badShapes(context, "weight and bias have not one entry a channel");
   }
   if (context.resultTypes[0].dtype != x->dtype)
@@ -131,10 +133,59 @@ private:
   std::optional<StridedCopy> copy;
 };
 
+/// Gives the kernel inside weight and bias without gaps, such as one number repeated has.
+class DenseParameters final : public BoundKernel {
+public:
+  DenseParameters(std::unique_ptr<BoundKernel> inside, const StepContext &context) : inner(std::move(inside)) {
+    total = (inner->scratchBytes() + 63) / 64 * 64;
+    for (size_t i = 1; i < std::min<size_t>(context.operands.size(), kOperands); ++i) {
+      const TensorDesc &given = context.operands[i].desc;
+      if (!context.operands[i].present || given.isContiguous())
+        continue;
+      copies[i] = makeCopy(TensorDesc::contiguous(given.dtype, given.sizes), given);
+      offsets[i] = total;
+      total += (static_cast<size_t>(given.numel()) * byteSize(given.dtype) + 63) / 64 * 64;
+    }
+  }
+
+  size_t scratchBytes() const override { return total; }
+
+  Status run(const KernelArgs &args) const override {
+    std::array<void *, kOperands> operands{};
+    const size_t count = std::min(args.operands.size(), kOperands);
+    for (size_t i = 0; i < count; ++i) {
+      operands[i] = args.operands[i];
+      if (!copies[i])
+        continue;
+      operands[i] = static_cast<char *>(args.scratch) + offsets[i];
+      copies[i]->run(args.operands[i], operands[i]);
+    }
+    return inner->run({std::span<void *const>(operands.data(), count), args.results, args.scratch});
+  }
+
+private:
+  static constexpr size_t kOperands = 3;
+  std::unique_ptr<BoundKernel> inner;
+  std::array<std::optional<StridedCopy>, kOperands> copies;
+  std::array<size_t, kOperands> offsets{};
+  size_t total = 0;
+};
+
+/// `kernel` itself where weight and bias have no gaps.
+Result<std::unique_ptr<BoundKernel>> withDenseParameters(Result<std::unique_ptr<BoundKernel>> kernel,
+                                                         const StepContext &context) {
+  bool isDense = true;
+  for (size_t i = 1; i < context.operands.size(); ++i)
+    isDense = isDense && (!context.operands[i].present || context.operands[i].desc.isContiguous());
+  if (!kernel || isDense)
+    return kernel;
+  return makeKernel<DenseParameters>(*std::move(kernel), context);
+}
+
 Result<std::unique_ptr<BoundKernel>> bindGroupNorm(const StepContext &context, std::span<const TensorDesc> results) {
   INGOT_TRY(GroupNormProblem problem, makeProblem(context));
   if (problem.x.dtype == DType::Float32 && problem.isChannelsLast)
-    return makeChannelsLastGroupNorm(problem);
+    return withDenseParameters(makeChannelsLastGroupNorm(problem), context);
   return bindReferenceGroupNorm(context, results);
 }
 
@@ -149,8 +200,9 @@ Result<std::vector<ResultDesc>> inferGroupNorm(const StepContext &context) {
 
 Result<std::unique_ptr<BoundKernel>> bindReferenceGroupNorm(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(GroupNormProblem problem, makeProblem(context));
-  return dispatchType<FloatTypes>(context.step.kernel, problem.x.dtype,
-                                  [&]<typename T>() { return makeKernel<GroupNorm<T>>(std::move(problem)); });
+  auto made = dispatchType<FloatTypes>(context.step.kernel, problem.x.dtype,
+                                       [&]<typename T>() { return makeKernel<GroupNorm<T>>(std::move(problem)); });
+  return withDenseParameters(std::move(made), context);
 }
 
 extern const KernelDef kernelDef_group_norm = {"group_norm", inferGroupNorm, bindGroupNorm, true};

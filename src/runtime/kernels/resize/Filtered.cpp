@@ -109,7 +109,9 @@ Result<FilteredProblem> makeProblem(const StepContext &context) {
       return badShapes(context, "a size or scale is out of range");
     problem.in[i] = in;
     problem.out[i] = out;
-    if (kind.antialias && static_cast<double>(in) * 8 + static_cast<double>(out) * 8 > static_cast<double>(kMaxTable))
+    const double step = scales[i] > 0 ? 1 / scales[i] : static_cast<double>(in) / static_cast<double>(out);
+    const double taps = std::min(static_cast<double>(in), 4 * std::max(step, 1.0) + 3);
+    if (taps * static_cast<double>(out) > static_cast<double>(kMaxTable))
       return badShapes(context, "the table of the filter's weights would be too large");
     const bool isWide = x->dtype == DType::Float64 || x->dtype == DType::UInt8;
     problem.tables[i] = !kind.antialias ? plainTable(kind, scales[i], in, out)

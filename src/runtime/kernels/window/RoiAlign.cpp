@@ -33,8 +33,8 @@ Result<RoiProblem> makeProblem(const StepContext &context) {
   INGOT_TRY(problem.scale, requiredAttr<double>(context, "scale"));
   INGOT_TRY(problem.samples, requiredAttr<int64_t>(context, "samples"));
   INGOT_TRY(problem.aligned, requiredAttr<bool>(context, "aligned"));
-  if (problem.samples > kMaxTable)
-    return badStep(context, "the number of samples is out of range");
+  if (problem.samples > kMaxTable || !(std::abs(problem.scale) < 1e6))
+    return badStep(context, "the number of samples or the scale is out of range");
   return problem;
 }
 
@@ -70,7 +70,7 @@ private:
     if (!problem.aligned)
       length = std::max(length, C(1));
     const C step = length / static_cast<C>(problem.output[dim]);
-    const auto samples = problem.samples > 0 ? problem.samples : static_cast<int64_t>(std::ceil(step));
+    const auto samples = problem.samples > 0 ? problem.samples : scalar::cast<int64_t>(std::ceil(step));
     return {start, step, samples};
   }
 
