@@ -303,29 +303,4 @@ LogicalResult lowerVecdot(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
 }
 
-/// Powers 0 to N - 1 of every element, or falling.
-LogicalResult lowerVander(LowerContext &ctx) {
-  Value x = ctx.tensor("x");
-  Type dtype = ctx.resultDtype();
-  x = atLeastVector(ctx, x);
-  int64_t rank = rankOf(x), count = ctx.isNone("N") ? shapeOf(x).back() : ctx.integer("N");
-  if (count == kDynamicEntry)
-    return ctx.refuse("the number of powers must be known here");
-  Value base = ctx.insertDim(ctx.cast(x, dtype), rank);
-  Value power = ctx.full(Number::of(int64_t{1}), ctx.sizes(base), dtype);
-  SmallVector<Value> powers;
-  for (int64_t i = 0; i < count; ++i) {
-    powers.push_back(power);
-    power = ctx.binary<MulOp>(power, base);
-  }
-  if (ctx.has("increasing") && !ctx.flag("increasing"))
-    std::reverse(powers.begin(), powers.end());
-  if (powers.empty()) {
-    Sizes sizes = ctx.sizes(base);
-    sizes.back() = 0;
-    return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, dtype));
-  }
-  return ctx.replace(ctx.concat(powers, rank));
-}
-
 } // namespace ingot::lower

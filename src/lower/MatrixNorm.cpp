@@ -38,6 +38,15 @@ template <typename F> Value overSingularValues(LowerContext &ctx, Value x, Array
   return ctx.reshape(reduced, sizes);
 }
 
+/// The largest or smallest magnitude along `dim`; the largest of none is zero.
+Value extremeAlong(LowerContext &ctx, Value sizes, ReduceKind kind, int64_t dim) {
+  if (kind != ReduceKind::Max || shapeOf(sizes)[dim] != 0)
+    return ctx.reduce(kind, sizes, {dim});
+  Sizes one = ctx.sizes(sizes);
+  one[dim] = 1;
+  return ctx.full(Number::of(0.0), one, dtypeOf(sizes));
+}
+
 /// Null after refusing.
 Value matrixNorm(LowerContext &ctx, Value x, const Order &order, ArrayRef<int64_t> dims) {
   if (order.name == "fro")
@@ -49,11 +58,11 @@ Value matrixNorm(LowerContext &ctx, Value x, const Order &order, ArrayRef<int64_
   ReduceKind kind = p > 0 ? ReduceKind::Max : ReduceKind::Min;
   if (order.name.empty() && std::abs(p) == 2)
     return overSingularValues(ctx, x, dims,
-                              [&](Value values, int64_t axis) { return ctx.reduce(kind, values, {axis}); });
+                              [&](Value values, int64_t axis) { return extremeAlong(ctx, values, kind, axis); });
   if (order.name.empty() && (std::abs(p) == 1 || std::isinf(p))) {
     bool isRows = std::isinf(p);
     Value sums = ctx.reduce(ReduceKind::Sum, magnitude(ctx, x), {dims[isRows ? 1 : 0]});
-    return ctx.reduce(kind, sums, {dims[isRows ? 0 : 1]});
+    return extremeAlong(ctx, sums, kind, dims[isRows ? 0 : 1]);
   }
   (void)ctx.refuse("PyTorch has no matrix norm of this order");
   return {};
@@ -153,7 +162,7 @@ LogicalResult lowerLinalgCond(LowerContext &ctx) {
     return failure(); // isMatrix said why
   SmallVector<int64_t> dims{rankOf(x) - 2, rankOf(x) - 1};
   Order order = orderOf(ctx, "p", 2);
-  if (sizeAt(x, -1) == 0 && sizeAt(x, -2) == 0)
+  if (sizeAt(x, -1) == 0 || sizeAt(x, -2) == 0)
     return ctx.replace(ctx.full(Number::of(0.0), batchSizes(ctx, x), ctx.resultDtype()));
   if (order.name.empty() && std::abs(order.number) == 2) {
     Value values = factorSvd(ctx, x, false).s;
@@ -353,6 +362,31 @@ LogicalResult lowerTensorsolve(LowerContext &ctx) {
   Value column = ctx.insertDim(ctx.flatten(b), 1);
   Value x = solveLu(ctx, factorLu(ctx, matrix, "linalg.solve"), column, true, false);
   return ctx.replace(ctx.reshape(x, shape));
+}
+
+/// Powers of every element along a new last dimension.
+LogicalResult lowerVander(LowerContext &ctx) {
+  Value x = ctx.cast(ctx.tensor("x"), ctx.resultDtype());
+  if (rankOf(x) == 0)
+    x = ctx.insertDim(x, 0);
+  Size count = ctx.isNone("N") ? ctx.dim(x, rankOf(x) - 1) : ctx.size("N");
+  bool isIncreasing = !ctx.has("increasing") || ctx.flag("increasing");
+  Value column = ctx.insertDim(x, rankOf(x));
+  if (!count.isStatic()) {
+    if (isComplex(dtypeOf(x)))
+      return ctx.refuse("the number of powers of complex numbers must be known here");
+    Number first = isIncreasing ? Number::of(int64_t{0}) : Number::of(ctx.minus(count, 1));
+    Value exponents = ctx.iota(first, Number::of(int64_t{isIncreasing ? 1 : -1}), count, dtypeOf(x));
+    return ctx.replace(ctx.binary<PowOp>(column, exponents));
+  }
+  if (count.literal <= 0)
+    return ctx.replace(ctx.slice(column, rankOf(x), 0, 0));
+  SmallVector<Value> powers{ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(x))};
+  while (static_cast<int64_t>(powers.size()) < count.literal)
+    powers.push_back(powers.size() == 1 ? column : ctx.binary<MulOp>(powers.back(), column));
+  if (!isIncreasing)
+    std::reverse(powers.begin(), powers.end());
+  return ctx.replace(ctx.concat(powers, rankOf(x)));
 }
 
 } // namespace ingot::lower

@@ -2,6 +2,7 @@
 #include "lower/Random.h"
 
 #include "dialect/RandomOps.h"
+#include "lower/ComplexConstant.h"
 
 #include <cmath>
 #include <numbers>
@@ -60,6 +61,14 @@ Value timesPlus(LowerContext &ctx, Value x, double factor, double shift) {
   return shift == 0 ? scaled : ctx.binary<AddOp>(scaled, shift);
 }
 
+/// The same for a draw; of complex numbers both parts are shifted.
+Value spread(LowerContext &ctx, Value drawn, double factor, double shift) {
+  if (!isComplex(dtypeOf(drawn)))
+    return timesPlus(ctx, drawn, factor, shift);
+  Value centre = complexConstant(ctx, shift, shift, dtypeOf(drawn));
+  return ctx.binary<AddOp>(ctx.binary<MulOp>(drawn, factor), centre);
+}
+
 } // namespace
 
 LogicalResult lowerRand(LowerContext &ctx) { return ctx.replace(uniform(ctx, sizesToMake(ctx), ctx.resultDtype())); }
@@ -68,7 +77,7 @@ LogicalResult lowerRandn(LowerContext &ctx) { return ctx.replace(normal(ctx, siz
 
 LogicalResult lowerUniform(LowerContext &ctx) {
   double from = ctx.real("from"), to = ctx.real("to");
-  return finish(ctx, timesPlus(ctx, uniform(ctx, sizesToMake(ctx), drawType(ctx)), to - from, from));
+  return finish(ctx, spread(ctx, uniform(ctx, sizesToMake(ctx), drawType(ctx)), to - from, from));
 }
 
 //===------------------------------------------------------------------------------------------===//
@@ -133,7 +142,7 @@ LogicalResult lowerRandperm(LowerContext &ctx) {
 /// normal_ and normal.float_float.
 LogicalResult lowerNormal(LowerContext &ctx) {
   Value drawn = normal(ctx, sizesToMake(ctx), drawType(ctx));
-  return finish(ctx, timesPlus(ctx, drawn, ctx.real("std"), ctx.real("mean")));
+  return finish(ctx, spread(ctx, drawn, ctx.real("std"), ctx.real("mean")));
 }
 
 /// Mean or standard deviation, or both, are tensors.

@@ -1,6 +1,6 @@
 // Fourier transforms and their relatives.
 #include "dialect/SpectralOps.h"
-#include "lower/Lowering.h"
+#include "lower/ComplexConstant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -289,15 +289,8 @@ Frames framesOf(LowerContext &ctx, Type dtype) {
 
 /// Real and imaginary parts along a new last dimension.
 Value asPairs(LowerContext &ctx, Value x) {
-  auto dtype = cast<ComplexType>(dtypeOf(x));
-  auto part = cast<FloatType>(dtype.getElementType());
-  APFloat zero(0.0), one(-1.0);
-  bool losesInfo = false;
-  zero.convert(part.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-  one.convert(part.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-  std::complex<APFloat> turn(zero, one);
-  auto value = DenseElementsAttr::get(RankedTensorType::get({}, dtype), ArrayRef<std::complex<APFloat>>(turn));
-  Value quarter = ctx.create<ConstantOp>(value.getType(), value).getResult();
+  Type part = partOf(dtypeOf(x));
+  Value quarter = complexConstant(ctx, 0, -1, dtypeOf(x));
   Value real = ctx.cast(x, part), imaginary = ctx.cast(ctx.binary<MulOp>(x, quarter), part);
   return ctx.concat({ctx.insertDim(real, rankOf(x)), ctx.insertDim(imaginary, rankOf(x))}, rankOf(x));
 }
