@@ -9,9 +9,8 @@ def Ingot_LgammaOp : Ingot_Unary<"lgamma", "logarithm of the gamma function's ma
 def Ingot_DigammaOp : Ingot_Unary<"digamma", "derivative of lgamma">;
 def Ingot_ErfinvOp : Ingot_Unary<"erfinv", "inverse of erf">;
 def Ingot_ErfcxOp : Ingot_Unary<"erfcx", "exp(x * x) * erfc(x)">;
-def Ingot_NdtrOp : Ingot_Unary<"ndtr", "area under the normal distribution up to x">;
-def Ingot_LogNdtrOp : Ingot_Unary<"log_ndtr", "log(ndtr(x)) without underflow">;
-def Ingot_NdtriOp : Ingot_Unary<"ndtri", "inverse of ndtr">;
+def Ingot_LogNdtrOp : Ingot_Unary<"log_ndtr", "logarithm of the area under the normal distribution up to x">;
+def Ingot_NdtriOp : Ingot_Unary<"ndtri", "where the area under the normal distribution up to there is x">;
 def Ingot_EntrOp : Ingot_Unary<"entr", "-x * log(x); 0 at 0, -infinity below">;
 def Ingot_SincOp : Ingot_Unary<"sinc", "sin(pi * x) / (pi * x)">;
 def Ingot_I0Op : Ingot_Unary<"i0", "modified Bessel function of the first kind, order 0">;

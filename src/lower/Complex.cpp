@@ -15,15 +15,22 @@ Type realType(Type dtype) {
   return complex ? complex.getElementType() : dtype;
 }
 
-Value realPart(Emitter &emit, Value x) {
-  return emit.create<RealOp>(tensorType(x).clone(realType(dtypeOf(x))), x).getResult();
+/// complex32 is for storage only: its parts are those of complex64.
+template <typename Op> static Value partOf(Emitter &emit, Value x) {
+  Type part = realType(dtypeOf(x));
+  if (isReducedFloat(part))
+    return emit.cast(partOf<Op>(emit, emit.cast(x, ComplexType::get(emit.f32()))), part);
+  return emit.create<Op>(tensorType(x).clone(part), x).getResult();
 }
 
-Value imagPart(Emitter &emit, Value x) {
-  return emit.create<ImagOp>(tensorType(x).clone(realType(dtypeOf(x))), x).getResult();
-}
+Value realPart(Emitter &emit, Value x) { return partOf<RealOp>(emit, x); }
+Value imagPart(Emitter &emit, Value x) { return partOf<ImagOp>(emit, x); }
 
 Value makeComplex(Emitter &emit, Value real, Value imag) {
+  if (Type part = dtypeOf(real); isReducedFloat(part)) {
+    Value wide = makeComplex(emit, emit.cast(real, emit.f32()), emit.cast(imag, emit.f32()));
+    return emit.cast(wide, ComplexType::get(part));
+  }
   Shape shape = commonShape(shapeOf(real), shapeOf(imag));
   auto type = RankedTensorType::get(shape, ComplexType::get(dtypeOf(real)));
   return emit.create<ComplexOp>(type, real, imag).getResult();
@@ -56,8 +63,8 @@ LogicalResult lowerImag(LowerContext &ctx) {
 
 LogicalResult lowerComplex(LowerContext &ctx) {
   Value real = ctx.tensor("real"), imag = ctx.tensor("imag");
-  if (dtypeOf(real) != dtypeOf(imag) || !isFloat(dtypeOf(real)) || isReducedFloat(dtypeOf(real)))
-    return ctx.refuse("both parts must be float32, or both float64");
+  if (dtypeOf(real) != dtypeOf(imag) || !isFloat(dtypeOf(real)) || dtypeOf(real).isBF16())
+    return ctx.refuse("both parts must be of one type: float16, float32 or float64");
   return ctx.replace(makeComplex(ctx, real, imag));
 }
 
@@ -80,8 +87,8 @@ LogicalResult lowerViewAsReal(LowerContext &ctx) {
 LogicalResult lowerViewAsComplex(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   int64_t last = rankOf(x) - 1;
-  if (last < 0 || shapeOf(x)[last] != 2 || !isFloat(dtypeOf(x)) || isReducedFloat(dtypeOf(x)))
-    return ctx.refuse("needs a last dimension of size 2, of float32 or float64");
+  if (last < 0 || shapeOf(x)[last] != 2 || !isFloat(dtypeOf(x)) || dtypeOf(x).isBF16())
+    return ctx.refuse("needs a last dimension of size 2, of float16, float32 or float64");
   auto part = [&](int64_t index) { return ctx.dropDims(ctx.slice(x, last, index, index + 1), {last}); };
   return ctx.replace(makeComplex(ctx, part(0), part(1)));
 }

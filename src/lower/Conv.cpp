@@ -71,6 +71,12 @@ void widen(LowerContext &ctx, Conv &conv) {
 
 /// The convolution of `x` as `type`. A complex one is three real ones, as in PyTorch, so that it rounds alike.
 Value convolve(LowerContext &ctx, const Conv &conv, RankedTensorType type, Value x, Value weight, Value bias) {
+  if (isIntegral(type.getElementType())) { // exact as long as sums stay below 2^53
+    auto wide = [&](Value value) { return value ? ctx.cast(value, ctx.builder.getF64Type()) : Value(); };
+    RankedTensorType wideType = type.clone(ctx.builder.getF64Type());
+    Value result = convolve(ctx, conv, wideType, wide(x), wide(weight), wide(bias));
+    return ctx.cast(ctx.cast(result, ctx.i64()), type.getElementType());
+  }
   if (!isComplex(type.getElementType()))
     return ctx
         .create<ConvOp>(type, x, weight, bias, Value(), conv.strides, conv.low, conv.high, conv.dilations,

@@ -75,20 +75,30 @@ LogicalResult lowerMvlgamma(LowerContext &ctx) {
   return ctx.replace(ctx.binary<AddOp>(ctx.cast(sum, dtype), constant));
 }
 
-LogicalResult lowerLogit(LowerContext &ctx) {
+/// The area under the normal distribution up to x. float16 and bfloat16 are rounded after every step, as in PyTorch.
+LogicalResult lowerNdtr(LowerContext &ctx) {
   Value x = unaryOperand(ctx, Types::ToFloat);
   if (!x)
     return failure(); // unaryOperand said why
   Type dtype = dtypeOf(x), compute = computeType(dtype);
-  x = ctx.cast(x, compute);
-  Value one = ctx.constant(1, compute);
+  Value scaled = ctx.cast(ctx.binary<DivOp>(ctx.cast(x, compute), std::numbers::sqrt2), dtype);
+  return ctx.replace(ctx.binary<MulOp>(ctx.binary<AddOp>(ctx.unary<ErfOp>(scaled), 1), 0.5));
+}
+
+LogicalResult lowerLogit(LowerContext &ctx) {
+  Value x = unaryOperand(ctx, Types::ToFloat);
+  if (!x)
+    return failure(); // unaryOperand said why
+  // float16 and bfloat16 are rounded after every step, as in PyTorch.
+  Type dtype = dtypeOf(x);
+  Value one = ctx.constant(1, dtype);
   if (std::optional<double> eps = ctx.optionalReal("eps"); eps && *eps >= 0) {
-    Value low = ctx.constant(*eps, compute), high = ctx.binary<SubOp>(one, low);
+    Value low = ctx.constant(*eps, dtype), high = ctx.binary<SubOp>(one, low);
     Value raised = ctx.select(ctx.compare<LtOp>(x, low), low, x);
     x = ctx.select(ctx.compare<GtOp>(raised, high), high, raised);
   }
   Value odds = ctx.binary<DivOp>(x, ctx.binary<SubOp>(one, x));
-  return ctx.replace(ctx.cast(ctx.unary<LogOp>(odds), dtype));
+  return ctx.replace(ctx.unary<LogOp>(odds));
 }
 
 /// self * 2^other

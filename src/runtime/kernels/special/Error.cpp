@@ -73,14 +73,6 @@ double erfcx(double x) {
   return (power + power * low) * std::erfc(x);
 }
 
-double ndtr(double x) {
-  const double t = x * (std::numbers::sqrt2 / 2);
-  if (std::abs(t) < 1)
-    return 0.5 + 0.5 * std::erf(t);
-  const double tail = 0.5 * std::erfc(std::abs(t));
-  return x > 0 ? 1 - tail : tail;
-}
-
 double log_ndtr(double x) {
   const double t = x * (std::numbers::sqrt2 / 2);
   if (x < -1)

@@ -21,7 +21,6 @@ double igammac(double a, double x);
 // Error.cpp
 double erfinv(double x);
 double erfcx(double x);
-double ndtr(double x);
 double log_ndtr(double x);
 double ndtri(double p);
 
@@ -48,7 +47,6 @@ namespace ingot::scalar {
 INGOT_IN_DOUBLE(lgamma)
 INGOT_IN_DOUBLE(digamma)
 INGOT_IN_DOUBLE(erfinv)
-INGOT_IN_DOUBLE(ndtr)
 INGOT_IN_DOUBLE(log_ndtr)
 INGOT_IN_DOUBLE(ndtri)
 INGOT_IN_DOUBLE(i0e)
