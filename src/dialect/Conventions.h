@@ -25,7 +25,8 @@ inline constexpr const char *kOutSpec = "ingot.out_spec"; ///< string: torch's t
 inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbol -> [min, max] (i64)
 
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
-inline constexpr const char *kReturns = "ingot.returns"; ///< array: a result's number, a list of them, or unit for None
+inline constexpr const char *kReturns =
+    "ingot.returns"; ///< array: a result's number, a list of them, or unit for None and what nobody uses
 
 // On carrier ops that only PyTorch can run. Absent when it is not known what the op writes.
 inline constexpr const char *kWrites =

@@ -33,7 +33,7 @@ struct FallbackValue {
 struct FallbackCall {
   const char *target;    ///< "aten::add.Tensor"
   const char *arguments; ///< by schema name; src/passes/plan/CarrierStep.h is the specification
-  const char *returns;   ///< which returns are results: a list of numbers, lists of numbers, and null; may be empty
+  const char *returns;   ///< which returns are results: a list of numbers, lists of them, and null; may be empty
   const char *writes;    ///< list of arguments whose new content follows the returns as further results; may be empty
   int64_t into;          ///< copy the last operand into this one of the returns, which is a view; -1: do not
   const FallbackValue *operands;

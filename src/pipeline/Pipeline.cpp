@@ -4,10 +4,10 @@
 #include "codegen/Codegen.h"
 #include "dialect/Conventions.h"
 #include "dialect/Dialect.h"
-#include "dialect/Ops.h"
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
 #include "pipeline/Diagnostics.h"
+#include "pipeline/Fallback.h"
 #include "pipeline/Manifest.h"
 #include "pipeline/PassRunner.h"
 #include "pt2/Schema.h"
@@ -40,14 +40,6 @@ static Result<std::string> writeBytecode(ModuleOp module) {
   return bytes;
 }
 
-/// What is left for PyTorch writes only where it says so: schemas of custom operators are known now, not on every machine.
-static void recordWrites(ModuleOp module) {
-  module.walk([](AtenOp op) {
-    if (!op->hasAttr(attr::kWrites) && pt2::findSchema(std::string_view(op.getTarget())))
-      op->setAttr(attr::kWrites, ArrayAttr::get(op.getContext(), {}));
-  });
-}
-
 Result<Converted> convertProgram(const pt2::Program &program, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -71,7 +63,7 @@ Result<Converted> convertProgram(const pt2::Program &program, const PipelineOpti
   }
 
   (*module)->removeAttr(attr::kFallback);
-  recordWrites(*module);
+  prepareFallback(*module);
   INGOT_TRY(converted.bytecode, writeBytecode(*module));
   INGOT_TRY(converted.content, describeContent(*module, program));
   converted.content.program = std::as_bytes(std::span(converted.bytecode));

@@ -55,8 +55,9 @@ Status ResultWriter::addLaidOut(const c10::IValue &value, const json &place) {
     return addOne(value);
   if (!value.isList() || value.toListRef().size() != place.size())
     return unsupportedError("it does not give a list of " + std::to_string(place.size()) + ", as was exported");
-  for (const c10::IValue &item : value.toListRef())
-    INGOT_CHECK(addOne(item));
+  for (size_t i = 0; i < place.size(); ++i)
+    if (!place[i].is_null())
+      INGOT_CHECK(addOne(value.toListRef()[i]));
   return {};
 }
 

@@ -8,7 +8,8 @@
 //              {"dtype": "float32"}           also {"device"}, {"layout"}, {"memory_format"}
 //              {"complex": "1.5,-2"}          real and imaginary part
 //              {"float": "inf"}               also -inf and nan, which JSON does not have
-//   returns  JSON list, only where returns are None or several with a list: a result's number, a list of them, or null
+//   returns  JSON list, only where returns are None, unused, or several with a list: a result's number, a list of them, or
+//            null for what is no result
 //   writes   JSON list of arguments whose new content follows as further results; absent when the operator's schema is
 //            not known, and so not what it writes
 //   into     with `writes` of one argument: the operator is a view of it, and the last operand is copied into this one of
