@@ -48,7 +48,7 @@ TEST(Codegen, NanAndInfinity) {
   x[1] = std::numeric_limits<float>::infinity();
   call(kernels.function(), 1, 64, {{x.data(), 0, 1}, {y.data(), 0, 1}});
   EXPECT_TRUE(std::isnan(y[0]));
-  EXPECT_EQ(y[1], std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(y[1])); // as in eager
   EXPECT_TRUE(std::isnan(y[63]));
 }
 

@@ -12,11 +12,11 @@ func.func @unknown(%x: tensor<4xf32>) -> tensor<?x1xi64> {
 }
 
 // CHECK-LABEL: func @refused
-// CHECK-NEXT: ingot.aten "aten::dropout"
-// CHECK-SAME: ingot.refused = "it is in training mode, which draws random numbers"
-func.func @refused(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = ingot.aten "aten::dropout"(%x) {args = {input = #ingot.value<0>, p = 0.5 : f64, train = true}} : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
+// CHECK-NEXT: ingot.aten "aten::mean"
+// CHECK-SAME: ingot.refused = "PyTorch gives means of floating-point tensors only"
+func.func @refused(%x: tensor<4xi64>) -> tensor<f32> {
+  %0 = ingot.aten "aten::mean"(%x) {args = {dtype, self = #ingot.value<0>}} : (tensor<4xi64>) -> tensor<f32>
+  return %0 : tensor<f32>
 }
 
 // CHECK-LABEL: func @missing_argument

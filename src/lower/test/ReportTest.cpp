@@ -19,14 +19,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char *kProgram = R"(
-func.func @main(%x: tensor<4xf32>) -> (tensor<?x1xi64>, tensor<4xf32>) {
+func.func @main(%x: tensor<4xf32>, %i: tensor<4xi64>) -> (tensor<?x1xi64>, tensor<4xf32>) {
   %0 = ingot.aten "aten::_values_copy"(%x) {args = {self = #ingot.value<0>}}
     : (tensor<4xf32>) -> tensor<?x1xi64> loc("nonzero"(fused<"encoder">["model.py":12:0]))
   %1 = ingot.aten "aten::_values_copy"(%x) {args = {self = #ingot.value<0>}}
     : (tensor<4xf32>) -> tensor<?x1xi64> loc("nonzero_1"(fused<"decoder">["model.py":20:0]))
-  %2 = ingot.aten "aten::dropout"(%x) {args = {input = #ingot.value<0>, p = 0.5 : f64, train = true}}
-    : (tensor<4xf32>) -> tensor<4xf32> loc("dropout"(fused<"encoder">["model.py":13:0]))
-  %3 = ingot.aten "mine::op"(%2) {args = {x = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = ingot.aten "aten::mean"(%i) {args = {dtype, self = #ingot.value<0>}}
+    : (tensor<4xi64>) -> tensor<f32> loc("mean"(fused<"encoder">["model.py":13:0]))
+  %3 = ingot.aten "mine::op"(%2) {args = {x = #ingot.value<0>}} : (tensor<f32>) -> tensor<4xf32>
   return %0, %3 : tensor<?x1xi64>, tensor<4xf32>
 })";
 
@@ -54,8 +54,8 @@ TEST_F(Report, CollectsEverythingOnce) {
   EXPECT_EQ(found[0].modulePath, "encoder");
   EXPECT_THAT(found[0].sources, ElementsAre("model.py:12", "model.py:20"));
   EXPECT_THAT(found[0].whatToDo, HasSubstr("run_decompositions"));
-  EXPECT_EQ(found[1].op, "aten::dropout");
-  EXPECT_THAT(found[1].reason, HasSubstr("training mode"));
+  EXPECT_EQ(found[1].op, "aten::mean");
+  EXPECT_THAT(found[1].reason, HasSubstr("floating-point"));
   EXPECT_EQ(found[2].op, "mine::op");
   EXPECT_THAT(found[2].whatToDo, HasSubstr("custom operator"));
 }

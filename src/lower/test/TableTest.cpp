@@ -18,8 +18,9 @@ TEST(Table, NamesAreOperators) {
 }
 
 TEST(Table, NamespacesAreKnown) {
-  const llvm::StringSet<> known = {"aten",        "_operator", "torch", "math", "higher_order", "quantized_decomposed",
-                                   "torchvision", "torchao"};
+  const llvm::StringSet<> known = {
+      "aten",        "_operator", "torch",    "math", "higher_order", "quantized_decomposed",
+      "torchvision", "torchao",   "torch_nn", "prims"};
   for (const Row &row : allRows()) {
     EXPECT_TRUE(known.contains(row.name.split("::").first)) << row.name.str();
   }
