@@ -136,12 +136,6 @@ def test_results_that_nobody_uses() -> None:
     check(lambda x: OPS.nonempty(x)[1], torch.randn(6))
     check(lambda x: OPS.halves(x, 3)[1] * 2, torch.randn(7))
 
-    # What PyTorch gives besides the first result depends on the dtype, and is not what was exported.
-    def bag(weight: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.embedding_bag(index, weight)
-
-    check(bag, torch.randn(5, 3).bfloat16(), torch.tensor([[0, 2], [4, 1]]))
-
 
 def test_unlowered_aten_operator() -> None:
     # An operator that no inference program has, so that it stays without a native form.
