@@ -61,8 +61,7 @@ bool seesOtherMemory(AtenOp op) {
     return false;
   auto exported = op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
   auto type = op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
-  if (!exported || !type || exported.size() != type.getRank() + 1 ||
-      exported.asArrayRef().back() != 0)
+  if (!exported || !type || exported.size() != type.getRank() + 1 || exported.asArrayRef().back() != 0)
     return true;
   int64_t expected = 1;
   for (int64_t i = type.getRank() - 1; i >= 0; --i) {
