@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot import _arrays, _core
+from ingot._names import dimension_names, rename_symbols
 from ingot._tree import Tree
 from ingot.errors import UsageError
 
@@ -201,7 +202,7 @@ def convert(
             _core.convert_file(os.fspath(model), path, False, json.dumps(options))
         else:
             exported = _export(model, args, kwargs, dynamic_shapes, strict)
-            _convert_exported(exported, path, options)
+            _convert_exported(exported, path, options, dimension_names(exported, dynamic_shapes))
         program = Program(path, fallback=fallback, _returns_torch=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -226,12 +227,13 @@ def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sha
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)
 
 
-def _convert_exported(exported: Any, path: str, options: dict[str, Any]) -> None:
+def _convert_exported(exported: Any, path: str, options: dict[str, Any], names: Mapping[str, str]) -> None:
     from ingot._serialize import custom_schemas, serialize
 
     serialized = serialize(exported)
     options = options | {"schemas": custom_schemas(exported)}
-    _core.convert_memory(serialized.json, serialized.weights, path, False, json.dumps(options))
+    program = rename_symbols(serialized.json, names)
+    _core.convert_memory(program, serialized.weights, path, False, json.dumps(options))
 
 
 def _fallback_ops(path: str) -> tuple[FallbackOp, ...]:

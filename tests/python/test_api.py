@@ -302,3 +302,17 @@ def test_bfloat16_in_numpy() -> None:
     y = program(np.ones(3, ml_dtypes.bfloat16))
     assert y.dtype == ml_dtypes.bfloat16
     assert y.astype(np.float32).tolist() == [2, 2, 2]
+
+
+def test_dimensions_have_the_users_names() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, ids: torch.Tensor, more: torch.Tensor) -> torch.Tensor:
+            return ids * 2 + more[1:]
+
+    seq = torch.export.Dim("seq", min=1, max=512)
+    shapes = {"ids": {0: seq}, "more": {0: seq + 1}}
+    program = ingot.convert(Model(), (torch.ones(4), torch.ones(5)), dynamic_shapes=shapes)
+    assert program.entry_points[0].inputs[1].shape == ("seq + 1",)
+    assert program(torch.ones(1), torch.ones(2)).shape == (1,)
+    with pytest.raises(ingot.UsageError, match="dim `seq` of input `ids` is 700, allowed 1 to 512"):
+        program(torch.ones(700), torch.ones(701))
