@@ -331,14 +331,14 @@ LogicalResult lowerIstft(LowerContext &ctx) {
   if (ctx.isRefused())
     return failure(); // framesOf said why
   bool isComplexResult = isComplex(ctx.resultDtype());
-  bool isOneSided = ctx.isNone("onesided") ? ctx.dim(x, rankOf(x) - 2).is(frames.points / 2 + 1) && !isComplexResult
-                                           : ctx.flag("onesided");
   int64_t axis = rankOf(x) - 1;
   x = ctx.transpose(x, axis - 1, axis);
-  Line line{axis, frames.points, false, ctx.flag("normalized") ? Scaling::ByRoot : Scaling::ByCount};
-  Value pieces = isOneSided ? complexToReal(ctx, x, line) : complexToComplex(ctx, x, line);
+  // PyTorch reads a real signal from the first half of its spectrum, whatever the rest holds.
+  Size half = ctx.smaller(ctx.dim(x, axis), frames.points / 2 + 1);
   if (!isComplexResult)
-    pieces = ctx.cast(pieces, part);
+    x = ctx.slice(x, axis, 0, half);
+  Line line{axis, frames.points, false, ctx.flag("normalized") ? Scaling::ByRoot : Scaling::ByCount};
+  Value pieces = isComplexResult ? complexToComplex(ctx, x, line) : ctx.cast(complexToReal(ctx, x, line), part);
   Value window = frames.window ? frames.window : ctx.full(Number::of(int64_t{1}), {Size(frames.points)}, part);
   pieces = ctx.binary<MulOp>(pieces, ctx.cast(window, dtypeOf(pieces)));
   Size count = ctx.dim(pieces, axis - 1);
