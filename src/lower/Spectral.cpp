@@ -348,7 +348,8 @@ LogicalResult lowerIstft(LowerContext &ctx) {
     shape.back() = total.entry();
     return ctx.create<OverlapAddOp>(tensorType(value).clone(ArrayRef<int64_t>(shape)), value, frames.hop).getResult();
   };
-  Value squares = ctx.cast(ctx.binary<MulOp>(window, window), part);
+  Value squares = ctx.binary<MulOp>(window, window);
+  squares = ctx.cast(squares, isComplex(dtypeOf(squares)) ? dtypeOf(pieces) : part);
   Value envelope = added(ctx.expand(squares, {count, Size(frames.points)}));
   Value sum = ctx.binary<DivOp>(added(pieces), ctx.cast(envelope, dtypeOf(pieces)));
   Size start = ctx.flag("center") ? frames.points / 2 : 0;
