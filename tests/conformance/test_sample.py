@@ -19,7 +19,7 @@ from conformance.dynamic import WITHOUT_CASE, DynamicCase, core_operators, dynam
 from conformance.pool import run_units
 from conformance.report import Tally, failures_text
 
-PARTS = 8
+PARTS = 4
 
 
 def check(units: Sequence[Unit | DynamicCase]) -> Tally:
@@ -37,13 +37,12 @@ def test_every_core_operator_has_a_dynamic_case() -> None:
     assert WITHOUT_CASE.keys() <= set(core_operators())
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_core_operators_at_other_sizes(part: int) -> None:
-    check(dynamic_cases()[part::2])
+def test_core_operators_at_other_sizes() -> None:
+    check(dynamic_cases())
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_operator_once(part: int) -> None:
     units = all_units(re.compile(".*"), ["f32"])[part::PARTS]
     tally = check(units)
-    assert tally.count("native") > len(units) // 3
+    assert tally.count("native") > 0.8 * len(units)
