@@ -22,6 +22,9 @@ ROUNDED_APART = {
     r"nn_functional_(layer|group|instance|batch|rms)_norm|native_.*norm|_native_batch_norm_legit|_batch_norm.*": (
         "eager rounds 16-bit statistics on the way"
     ),
+    r"grid_sampler_[23]d|nn_functional_grid_sample": "eager computes weights and sums in the 16-bit type itself",
+    r"nn_functional_adaptive_avg_pool3d": "eager adds 16-bit numbers in the 16-bit type",
+    r"nn_functional_hinge_embedding_loss": "eager rounds a 16-bit margin and mean on the way",
     r".*scaled_dot_product_attention|nn_functional_multi_head.*": "attention rounds 16-bit scores on the way in eager",
 }
 WIDE = {
