@@ -28,6 +28,7 @@ public:
 
 private:
   bool parseSide(StringRef text, std::optional<int64_t> rank, Labels &labels);
+  void takeDiagonals(Term &term);
   bool parse();
   bool defaultOutput();
   bool isNeededLater(int label, size_t from) const;
@@ -39,6 +40,7 @@ private:
   LowerContext &ctx;
   SmallVector<Term> terms;
   Labels output;
+  Labels repeated; ///< in one term: summed over unless the equation says otherwise
   int64_t ellipsisRank = 0;
 };
 
@@ -63,9 +65,38 @@ bool Einsum::parseSide(StringRef text, std::optional<int64_t> rank, Labels &labe
       return false;
     }
   }
-  Labels sorted = labels;
-  llvm::sort(sorted);
-  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return true;
+}
+
+/// A label that a term has twice stands for the diagonal of its two dimensions.
+void Einsum::takeDiagonals(Term &term) {
+  for (size_t i = 0; i < term.labels.size(); ++i)
+    for (size_t j = i + 1; j < term.labels.size();) {
+      if (term.labels[i] != term.labels[j]) {
+        ++j;
+        continue;
+      }
+      int label = term.labels[i];
+      SmallVector<int64_t> order;
+      for (size_t axis = 0; axis < term.labels.size(); ++axis)
+        if (axis != i && axis != j)
+          order.push_back(static_cast<int64_t>(axis));
+      llvm::append_range(order, SmallVector<int64_t>{static_cast<int64_t>(i), static_cast<int64_t>(j)});
+      Value x = ctx.permute(term.value, order);
+      Sizes sizes = ctx.sizes(x);
+      Size columns = sizes.pop_back_val(), rows = sizes.pop_back_val();
+      sizes.push_back(ctx.times(rows, columns));
+      Value step = ctx.constant(Number::of(ctx.plus(columns, 1)), ctx.i64());
+      Value positions = ctx.binary<MulOp>(ctx.iota(ctx.smaller(rows, columns)), step);
+      int64_t last = static_cast<int64_t>(sizes.size()) - 1;
+      term.value = ctx.indexSelect(ctx.reshape(x, sizes), positions, last);
+      repeated.push_back(label);
+      term.labels.erase(term.labels.begin() + static_cast<ptrdiff_t>(j));
+      term.labels.erase(term.labels.begin() + static_cast<ptrdiff_t>(i));
+      term.labels.push_back(label);
+      // The dimension has moved to the end; what took its place is looked at anew.
+      j = i + 1;
+    }
 }
 
 /// Labels that occur once, in the order of the alphabet, after the dimensions of the ellipsis.
@@ -73,7 +104,8 @@ bool Einsum::defaultOutput() {
   for (int64_t j = ellipsisRank; j > 0; --j)
     output.push_back(kEllipsis + static_cast<int>(j) - 1);
   for (int label = 0; label < kEllipsis; ++label)
-    if (llvm::count_if(terms, [&](const Term &term) { return term.has(label); }) == 1)
+    if (llvm::count_if(terms, [&](const Term &term) { return term.has(label); }) == 1 &&
+        !llvm::is_contained(repeated, label))
       output.push_back(label);
   return true;
 }
@@ -91,11 +123,16 @@ bool Einsum::parse() {
     Term term{tensor, {}};
     if (!tensor || !parseSide(side, rankOf(tensor), term.labels))
       return false;
+    takeDiagonals(term);
     terms.push_back(term);
   }
   if (!StringRef(equation).contains("->"))
     return defaultOutput();
   if (!parseSide(result, std::nullopt, output))
+    return false;
+  Labels sorted = output;
+  llvm::sort(sorted);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
     return false;
   return llvm::all_of(
       output, [&](int label) { return llvm::any_of(terms, [&](const Term &term) { return term.has(label); }); });
@@ -181,15 +218,16 @@ Term Einsum::multiply(const Term &a, const Term &b, size_t from) {
 
 LogicalResult Einsum::run() {
   if (!parse())
-    return ctx.refuse("the equation '" + ctx.string("equation") + "' does not fit, or repeats a label in one operand");
+    return ctx.refuse("the equation '" + ctx.string("equation") + "' does not fit its operands");
   SmallVector<Operand> operands;
   for (const Term &term : terms)
     operands.push_back(term.value);
   Type dtype = resultType(ctx.builder.getContext(), operands);
   if (!dtype)
     return ctx.refuse("PyTorch has no common type for these operands");
+  // A sum of small integers is one of int64, as the program says; a product keeps their type.
   for (Term &term : terms)
-    term.value = ctx.cast(term.value, dtype);
+    term.value = ctx.cast(term.value, isIntegral(dtype) ? ctx.resultDtype() : dtype);
   Term result = terms.front();
   for (size_t i = 1; i < terms.size(); ++i) {
     Term next = terms[i];

@@ -1,6 +1,8 @@
 // Losses of single elements and of pairs of vectors. Each is rounded to its type before it is averaged, as in PyTorch.
 #include "lower/Loss.h"
 
+#include "lower/Complex.h"
+
 #include <numbers>
 
 using namespace mlir;
@@ -54,6 +56,13 @@ LogicalResult lowerMseLoss(LowerContext &ctx) {
 }
 
 LogicalResult lowerL1Loss(LowerContext &ctx) {
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("target"), Types::Keep);
+  if (!pair)
+    return failure(); // promotePair said why
+  if (isComplex(dtypeOf(pair->a))) {
+    Value apart = magnitude(ctx, ctx.binary<SubOp>(pair->a, pair->b));
+    return ctx.replace(reduceLoss(ctx, apart, dtypeOf(apart)));
+  }
   return pairLoss(ctx, [&](Value a, Value b) { return distance(ctx, a, b); });
 }
 
