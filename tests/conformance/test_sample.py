@@ -22,6 +22,11 @@ from conformance.report import Tally, failures_text
 PARTS = 4
 
 
+@pytest.fixture(autouse=True)
+def any_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CONFORMANCE_ANY_CPU", "1")
+
+
 def check(units: Sequence[Unit | DynamicCase]) -> Tally:
     tally = Tally()
     run_units(units, jobs=1, limit=1, tally=tally)
