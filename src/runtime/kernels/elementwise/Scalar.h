@@ -20,6 +20,8 @@
 // A call left in a loop keeps it from being vectorised.
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 
+// Functions carry the names of their ops.
+// NOLINTBEGIN(readability-identifier-naming)
 namespace ingot::scalar {
 
 template <typename T>
@@ -352,6 +354,7 @@ template <typename T, typename F, typename... Rest> auto lift(F f, T first, Rest
 #include "runtime/kernels/elementwise/scalar_ops.inc"
 
 } // namespace ingot::scalar
+// NOLINTEND(readability-identifier-naming)
 
 #pragma clang attribute pop
 #pragma float_control(pop)
