@@ -1,23 +1,14 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
+#include "runtime/OwnLibrary.h"
+
 #include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 
 namespace ingot {
 namespace {
 
 constexpr const char *kLibraryName = "libingot_fallback.so";
-
-/// The folder this library was loaded from, with a slash; empty if unknown.
-std::string ownFolder() {
-  static const char anchor = 0;
-  Dl_info info{};
-  if (!dladdr(&anchor, &info) || !info.dli_fname)
-    return "";
-  std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1);
-}
 
 std::string libraryPath() {
   const char *given = std::getenv(kFallbackLibraryVariable);
@@ -31,11 +22,7 @@ Result<const FallbackApi *> loadPlugin() {
     return unsupportedError("this needs Ingot's libtorch plugin, which cannot be loaded: " + std::string(dlerror()))
         .note("install PyTorch into Ingot's environment (pip install 'ingot[torch]'), or let " +
               std::string(kFallbackLibraryVariable) + " name " + kLibraryName);
-  auto *getApi = reinterpret_cast<decltype(&ingot_fallback_api)>(dlsym(library, "ingot_fallback_api"));
-  const FallbackApi *api = getApi ? getApi() : nullptr;
-  if (!api || api->version != kFallbackApiVersion)
-    return unsupportedError("'" + path + "' belongs to another version of Ingot");
-  return api;
+  return apiOf<FallbackApi>(library, "ingot_fallback_api", kFallbackApiVersion, path);
 }
 
 } // namespace
@@ -51,13 +38,7 @@ Result<const FallbackApi *> fallbackApi() {
 }
 
 Error fallbackFailure(const FallbackApi &api, FallbackError &error) {
-  bool isKnown = error.kind >= 0 && error.kind <= static_cast<int32_t>(ErrorKind::Internal);
-  Error failure(isKnown ? static_cast<ErrorKind>(error.kind) : ErrorKind::Internal,
-                error.message ? error.message : "the libtorch plugin failed");
-  if (error.message)
-    api.freeMessage(error.message);
-  error.message = nullptr;
-  return failure;
+  return apiFailure(api, error, "the libtorch plugin failed");
 }
 
 } // namespace ingot
