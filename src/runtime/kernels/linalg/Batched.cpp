@@ -216,4 +216,11 @@ Status checkRows(const StepContext &context, const Extent &a, const Extent &b) {
   return {};
 }
 
+Result<std::vector<Extent>> shapeSolve(const StepContext &context, const Options &, std::span<const Extent> in) {
+  INGOT_CHECK(checkSquare(context, in[0]));
+  INGOT_CHECK(checkRows(context, in[0], in[1]));
+  INGOT_CHECK(checkRows(context, in[0], in[2]));
+  return std::vector<Extent>{in[2]};
+}
+
 } // namespace ingot::linalg

@@ -59,6 +59,10 @@ Status checkSquare(const StepContext &context, const Extent &extent);
 /// An error unless `b` has as many rows as `a`.
 Status checkRows(const StepContext &context, const Extent &a, const Extent &b);
 
+/// Of solvers that take factors, pivots and a right side.
+inline constexpr int kSolveOperands[] = {2, 1, 2};
+Result<std::vector<Extent>> shapeSolve(const StepContext &context, const Options &options, std::span<const Extent> in);
+
 /// Pivots of an operand as integers; those that name no row are an error.
 template <typename T> Result<std::vector<int64_t>> readPivots(const Matrix<T> &pivots, int64_t rows) {
   std::vector<int64_t> result;

@@ -162,14 +162,6 @@ template <typename T> Status computeSolve(const Call<T> &call) {
   return {};
 }
 
-Result<std::vector<Extent>> shapeSolve(const StepContext &context, const Options &, std::span<const Extent> in) {
-  INGOT_CHECK(checkSquare(context, in[0]));
-  INGOT_CHECK(checkRows(context, in[0], in[1]));
-  INGOT_CHECK(checkRows(context, in[0], in[2]));
-  return std::vector<Extent>{in[2]};
-}
-
-constexpr int kSolveOperands[] = {2, 1, 2};
 constexpr Spec kSolve = {kSolveOperands, shapeSolve, computeSolve<double>, computeSolve<Complex>};
 
 //===------------------------------------------------------------------------------------------===//
