@@ -38,7 +38,7 @@ checks: build ## sizes, layers, documents, words
 	@scripts/test.sh checks
 
 conformance: build ## every operator PyTorch knows against eager (hours), and docs/generated/ops.md from it
-	@cd tests && ../$(PY) -m conformance --jobs $$(nproc) --summary ../docs/generated/ops.json --json ../build/conformance.json
+	@cd tests && ../$(PY) -m conformance --jobs $$(nproc) --summary ../docs/generated/ops.json --log ../build/conformance.jsonl
 	@$(PY) docs/generate.py
 
 demo: build ## convert a model, run it and compare it with PyTorch

@@ -2,7 +2,8 @@
 
 python -m conformance                           everything (hours)
 python -m conformance --ops 'fft.*' --dtypes f32,c64 --limit 4
-python -m conformance --limit 3 --json out.json
+python -m conformance --limit 3 --log out.jsonl
+python -m conformance --ops 'fft.*' --log out.jsonl --update    these again, the others as they were
 python -m conformance --dynamic                 the core ATen operators, exported with dynamic sizes
 """
 
@@ -30,7 +31,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=int, default=0, help="samples of each operator and dtype (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--json", type=Path, help="write every outcome to this file")
+    parser.add_argument("--log", type=Path, help="write every outcome to this file, a line of JSON each, as it comes")
+    parser.add_argument(
+        "--update", action="store_true", help="keep what the log has of other operators and dtypes than those run now"
+    )
     parser.add_argument("--summary", type=Path, help="write counts by operator and dtype to this file (for docs)")
     parser.add_argument("--show", default="wrong,crash,refused", help="statuses whose cases are listed")
     parser.add_argument("--width", type=int, default=300, help="characters of each listed detail")
@@ -45,11 +49,12 @@ def main(arguments: list[str]) -> int:
     else:
         units = all_units(pattern, options.dtypes.split(","))
     tally = Tally()
+    if options.log:
+        again = {(unit.name, unit.dtype) for unit in units}
+        tally.start_log(options.log, lambda old: options.update and (old.op, old.dtype) not in again)
     run_units(units, options.jobs, options.limit, tally)
     print(failures_text(tally, options.show.split(","), options.width))
     print(summary_text(tally))
-    if options.json:
-        options.json.write_text(json.dumps(tally.as_json(), indent=1) + "\n")
     if options.summary:
         summary = {"torch": torch.__version__.partition("+")[0], "limit": options.limit, "ops": tally.by_op()}
         options.summary.write_text(json.dumps(summary, indent=1) + "\n")

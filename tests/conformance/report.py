@@ -11,9 +11,12 @@ eager     eager itself refuses the sample; not counted
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 COUNTED = ("native", "fallback", "refused", "wrong", "crash")
 
@@ -29,12 +32,26 @@ class Outcome:
 
 @dataclass
 class Tally:
+    """Outcomes, and with a log also a line of JSON for each, so that an interrupted run is not lost."""
+
     outcomes: list[Outcome] = field(default_factory=list)
+    log: Path | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, outcome: Outcome) -> None:
         with self.lock:
             self.outcomes.append(outcome)
+            if self.log:
+                with self.log.open("a") as lines:
+                    lines.write(json.dumps(asdict(outcome)) + "\n")
+
+    def start_log(self, log: Path, is_kept: Callable[[Outcome], bool]) -> None:
+        """Takes over those outcomes of an earlier run that are to be kept."""
+        earlier = [Outcome(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
+        log.write_text("")
+        self.log = log
+        for outcome in filter(is_kept, earlier):
+            self.add(outcome)
 
     def count(self, status: str) -> int:
         return sum(outcome.status == status for outcome in self.outcomes)
@@ -53,9 +70,6 @@ class Tally:
                 counts = table.setdefault(outcome.op, {}).setdefault(outcome.dtype, {})
                 counts[outcome.status] = counts.get(outcome.status, 0) + 1
         return table
-
-    def as_json(self) -> list[dict]:
-        return [asdict(outcome) for outcome in sorted(self.outcomes, key=lambda o: (o.op, o.dtype, o.sample))]
 
 
 def summary_text(tally: Tally) -> str:
