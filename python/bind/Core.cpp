@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Ingot's C interface; use the package `ingot` instead.";
   initErrors(module);
   initConvert(module);
+  initConverted(module);
   initProgram(module);
   module.def("version", &ingot_version);
   module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));

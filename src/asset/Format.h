@@ -22,6 +22,7 @@
 // members it does not know are ignored, and what it must not ignore is named in `requirements`.
 //   1.0  first
 //   1.1  "fallback", with the requirement "libtorch"
+//   1.2  "metadata"; functions that call each other in the program
 #pragma once
 
 #include "base/DType.h"
@@ -39,7 +40,7 @@ namespace ingot::asset {
 
 inline constexpr std::string_view kFormatName = "ingot-asset";
 inline constexpr int64_t kFormatMajor = 1;
-inline constexpr int64_t kFormatMinor = 1;
+inline constexpr int64_t kFormatMinor = 2;
 
 inline constexpr std::string_view kManifestFile = "manifest.json";
 inline constexpr std::string_view kProgramFile = "program.mlirbc";
@@ -135,6 +136,7 @@ struct Manifest {
   NameMap<FileInfo> files;               ///< "files": name -> {"size", "xxh3_128"}; filled by the writer
   std::vector<std::string> requirements; ///< "requirements": features a reader must know
   std::vector<FallbackOp> fallback;      ///< "fallback": {"ops"}; absent when there are none
+  NameMap<std::string> metadata;         ///< "metadata": what the creator wants to say; absent when there is none
 
   bool operator==(const Manifest &) const = default;
 };

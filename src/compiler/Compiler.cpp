@@ -3,7 +3,9 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/AtomicWrite.h"
+#include "compiler/Boundary.h"
 #include "compiler/Options.h"
+#include "compiler/Programs.h"
 #include "pipeline/Pipeline.h"
 #include "pt2/Archive.h"
 #include "runtime/CompilerApi.h"
@@ -37,7 +39,7 @@ Status specialiseAsset(const std::string &path, std::string_view key, const Pipe
 
 Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite,
                       const CompilerOptions &options) {
-  INGOT_TRY(Converted converted, convertProgram(program, options.pipeline));
+  INGOT_TRY(Converted converted, convertProgram({.entries = {{.program = &program}}}, options.pipeline));
   if (converted.bytecode.empty())
     return {};
   INGOT_CHECK(asset::writeAsset(path, converted.content, {overwrite}));
@@ -53,46 +55,12 @@ Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, c
   return convertAndSave(program, assetPath, overwrite, options);
 }
 
-pt2::MemoryWeight memoryWeight(const CompilerWeight &weight) {
-  pt2::MemoryWeight out;
-  out.name = weight.name;
-  out.isConstant = weight.isConstant;
-  out.isParameter = weight.isParameter;
-  out.dtype = static_cast<DType>(weight.dtype);
-  out.sizes.assign(weight.sizes, weight.sizes + weight.rank);
-  out.strides.assign(weight.strides, weight.strides + weight.rank);
-  out.storageOffset = weight.storageOffset;
-  out.storage = {static_cast<const std::byte *>(weight.storage), weight.storageBytes};
-  return out;
-}
-
 Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights, const char *assetPath,
                          bool overwrite, const char *optionsJson) {
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
   INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
-  std::vector<pt2::MemoryWeight> given;
-  for (const CompilerWeight &weight : weights)
-    given.push_back(memoryWeight(weight));
-  INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, given));
+  INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, memoryWeights(weights)));
   return convertAndSave(program, assetPath, overwrite, options);
-}
-
-/// The boundary of the library: no exception passes, errors become a kind and a message.
-template <typename Work> bool guarded(CompilerError *error, Work work) {
-  Status status = [&]() -> Status {
-    try {
-      return work();
-    } catch (const std::bad_alloc &) {
-      return ioError("out of memory");
-    } catch (const std::exception &e) {
-      return internalError(e.what());
-    }
-  }();
-  if (status)
-    return true;
-  error->kind = static_cast<int32_t>(status.error().kind);
-  error->message = strdup(status.error().str().c_str());
-  return false;
 }
 
 constexpr CompilerApi kApi = {
@@ -112,6 +80,7 @@ constexpr CompilerApi kApi = {
       });
     },
     [](char *message) { std::free(message); },
+    &kProgramApi,
 };
 
 } // namespace
