@@ -1,8 +1,7 @@
-// Converting a program that is in memory: its JSON, and weights where PyTorch keeps them.
+// Weights where PyTorch keeps them; converting files; copying assets.
 #include "Bind.h"
 #include "Weights.h"
 #include "asset/Writer.h"
-#include "runtime/CompilerApi.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -48,31 +47,12 @@ std::vector<CompilerWeight> bind::views(const std::vector<const WeightRef *> &we
   return list;
 }
 
-namespace {
-
-void convertMemory(nb::bytes programJson, const std::vector<const WeightRef *> &weights, const std::string &assetPath,
-                   bool overwrite, const std::string &optionsJson) {
-  std::vector<CompilerWeight> given = views(weights);
-  nb::gil_scoped_release release;
-  Result<const CompilerApi *> api = compilerApi();
-  if (!api)
-    throw Failure(api.error());
-  CompilerError error{};
-  if (!(*api)->convertFromMemory(programJson.c_str(), programJson.size(), given.data(), given.size(), assetPath.c_str(),
-                                 overwrite, optionsJson.c_str(), &error))
-    throw Failure(compilerFailure(**api, error));
-}
-
-} // namespace
-
 void bind::initConvert(nb::module_ &module) {
   nb::class_<WeightRef>(module, "WeightRef", "A tensor's place in memory; the caller keeps it alive.")
       .def(nb::init<std::string, bool, bool, const std::string &, std::vector<int64_t>, std::vector<int64_t>, int64_t,
                     uintptr_t, size_t>(),
            "name"_a, "is_constant"_a, "is_parameter"_a, "dtype"_a, "sizes"_a, "strides"_a, "storage_offset"_a,
            "storage"_a, "storage_bytes"_a);
-  module.def("convert_memory", &convertMemory, "program_json"_a, "weights"_a, "asset_path"_a, "overwrite"_a,
-             "options_json"_a);
   module.def(
       "convert_file",
       [](const std::string &pt2Path, const std::string &assetPath, bool overwrite, const std::string &optionsJson) {

@@ -1,8 +1,9 @@
 // Converted programs that are not saved yet.
-#include "Bind.h"
+#include "Builder.h"
 #include "Weights.h"
 #include "runtime/CompilerApi.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -33,10 +34,11 @@ template <typename Function, typename... Args> void call(Function function, Args
 
 /// The program's JSON, its weights, and what it becomes as JSON.
 using Part = std::tuple<nb::bytes, std::vector<const WeightRef *>, std::string>;
+using Functions = std::vector<std::pair<std::string, nb::callable>>;
 
 class Converted {
 public:
-  static Converted convert(const std::vector<Part> &parts, const std::string &options);
+  static Converted convert(const std::vector<Part> &parts, const std::string &options, const Functions &lowerings);
   static Converted open(const std::string &path) {
     Converted opened;
     nb::gil_scoped_release release;
@@ -74,7 +76,8 @@ private:
   std::shared_ptr<CompilerProgram> handle;
 };
 
-Converted Converted::convert(const std::vector<Part> &parts, const std::string &options) {
+Converted Converted::convert(const std::vector<Part> &parts, const std::string &options, const Functions &lowerings) {
+  PythonLowerings functions(lowerings);
   std::vector<std::vector<CompilerWeight>> weights;
   std::vector<CompilerPart> given;
   for (const auto &[json, refs, role] : parts) {
@@ -84,7 +87,8 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
   Converted converted;
   nb::gil_scoped_release release;
   CompilerProgram *program = nullptr;
-  call(compiler().programs->convert, given.data(), given.size(), options.c_str(), &program);
+  call(compiler().programs->convert, given.data(), given.size(), functions.rows.data(),
+       functions.rows.size(), options.c_str(), &program);
   converted.take(program);
   return converted;
 }
@@ -93,8 +97,10 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
 
 void bind::initConverted(nb::module_ &module) {
   nb::class_<Converted>(module, "Converted", "A converted program; the caller keeps its weights alive.")
-      .def_static("convert", &Converted::convert, "parts"_a, "options_json"_a)
+      .def_static("convert", &Converted::convert, "parts"_a, "options_json"_a, "lowerings"_a = nb::list())
       .def_static("open", &Converted::open, "path"_a)
+      .def_static(
+          "has_lowering", [](const std::string &target) { return compiler().hasLowering(target.c_str()); }, "target"_a)
       .def("text", &Converted::text, "function"_a = "", "with_locations"_a = false)
       .def("manifest", &Converted::manifest)
       .def("strip", &Converted::strip)

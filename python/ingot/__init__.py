@@ -15,6 +15,7 @@ from ingot.errors import (
     CorruptFileError,
     IngotError,
     InternalError,
+    LoweringError,
     UnsupportedError,
     UsageError,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "FallbackOp",
     "IngotError",
     "InternalError",
+    "LoweringError",
     "Port",
     "Program",
     "UnsupportedError",

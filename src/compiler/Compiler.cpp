@@ -5,7 +5,10 @@
 #include "base/AtomicWrite.h"
 #include "compiler/Boundary.h"
 #include "compiler/Options.h"
+#include "compiler/Plugins.h"
 #include "compiler/Programs.h"
+#include "lower/Registry.h"
+#include "passes/functionalise/InPlace.h"
 #include "pipeline/Pipeline.h"
 #include "pt2/Archive.h"
 #include "runtime/CompilerApi.h"
@@ -37,8 +40,9 @@ Status specialiseAsset(const std::string &path, std::string_view key, const Pipe
   return writeSpecialisation(source, key, made);
 }
 
-Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite,
-                      const CompilerOptions &options) {
+Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite, CompilerOptions options) {
+  Plugins plugins;
+  INGOT_CHECK(plugins.addTo(options));
   INGOT_TRY(Converted converted, convertProgram({.entries = {{.program = &program}}}, options.pipeline));
   if (converted.bytecode.empty())
     return {};
@@ -55,23 +59,17 @@ Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, c
   return convertAndSave(program, assetPath, overwrite, options);
 }
 
-Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights, const char *assetPath,
-                         bool overwrite, const char *optionsJson) {
-  INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
-  INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
-  INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, memoryWeights(weights)));
-  return convertAndSave(program, assetPath, overwrite, options);
+bool hasLowering(llvm::StringRef target) {
+  target.consume_back(".default");
+  return lower::findRow(target) || !viewOfMetadataWrite(target).empty() ||
+         llvm::any_of(pureNames(target), [](const std::string &name) { return lower::findRow(name) != nullptr; });
 }
 
 constexpr CompilerApi kApi = {
     kCompilerApiVersion,
+    [](const char *target) { return hasLowering(target); },
     [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
       return guarded(error, [&] { return convertFile(pt2Path, assetPath, overwrite, options); });
-    },
-    [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const char *assetPath,
-       bool overwrite, const char *options, CompilerError *error) {
-      return guarded(error,
-                     [&] { return convertFromMemory({json, bytes}, {weights, count}, assetPath, overwrite, options); });
     },
     [](const char *assetPath, const char *key, const char *options, CompilerError *error) {
       return guarded(error, [&]() -> Status {

@@ -5,6 +5,7 @@
 #include "base/Json.h"
 #include "compiler/Boundary.h"
 #include "compiler/Options.h"
+#include "compiler/Plugins.h"
 #include "pipeline/Pipeline.h"
 
 namespace ingot {
@@ -53,8 +54,12 @@ Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) 
   return {};
 }
 
-Status convertParts(std::span<const CompilerPart> given, const char *optionsJson, CompilerProgram **out) {
+Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_lowering> lowerings,
+                    const char *optionsJson, CompilerProgram **out) {
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
+  options.pipeline.lowerings.assign(lowerings.begin(), lowerings.end());
+  Plugins plugins;
+  INGOT_CHECK(plugins.addTo(options));
   std::vector<pt2::Program> programs;
   programs.reserve(given.size()); // parts point to them
   Parts parts;
@@ -130,8 +135,10 @@ std::vector<pt2::MemoryWeight> memoryWeights(std::span<const CompilerWeight> wei
 }
 
 const CompilerProgramApi kProgramApi = {
-    [](const CompilerPart *parts, size_t count, const char *options, CompilerProgram **program, CompilerError *error) {
-      return guarded(error, [&] { return convertParts({parts, count}, options, program); });
+    [](const CompilerPart *parts, size_t count, const ingot_lowering *lowerings, size_t loweringCount,
+       const char *options, CompilerProgram **program, CompilerError *error) {
+      return guarded(error,
+                     [&] { return convertParts({parts, count}, {lowerings, loweringCount}, options, program); });
     },
     [](const char *path, CompilerProgram **program, CompilerError *error) {
       return guarded(error, [&] { return openProgram(path, program); });

@@ -3,14 +3,15 @@
 #pragma once
 
 #include "base/Result.h"
+#include "ingot/plugin.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ingot {
 
-/// Raised with every change of the structs below. 1: first.
-inline constexpr int32_t kCompilerApiVersion = 1;
+/// Raised with every change of the structs below. 1: first. 2: lowerings of the caller.
+inline constexpr int32_t kCompilerApiVersion = 2;
 
 struct CompilerError {
   int32_t kind = 0;        ///< ErrorKind
@@ -46,8 +47,8 @@ struct CompilerProgram;
 
 /// Texts are released with CompilerApi::freeMessage.
 struct CompilerProgramApi {
-  bool (*convert)(const CompilerPart *parts, size_t count, const char *optionsJson, CompilerProgram **program,
-                  CompilerError *error);
+  bool (*convert)(const CompilerPart *parts, size_t count, const ingot_lowering *lowerings, size_t loweringCount,
+                  const char *optionsJson, CompilerProgram **program, CompilerError *error);
   bool (*open)(const char *assetPath, CompilerProgram **program, CompilerError *error);
   /// The IR, or that of one function where `function` is not empty.
   bool (*text)(const CompilerProgram *program, const char *function, bool withLocations, char **text,
@@ -65,11 +66,10 @@ struct CompilerProgramApi {
 /// Functions return false and fill `error` when they fail. They may be called from any thread.
 struct CompilerApi {
   int32_t version;
+  /// Whether nodes of this operator ("aten::relu.default") have a lowering, or are made into some that have.
+  bool (*hasLowering)(const char *target);
   bool (*convert)(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson,
                   CompilerError *error);
-  bool (*convertFromMemory)(const char *programJson, size_t programBytes, const CompilerWeight *weights,
-                            size_t weightCount, const char *assetPath, bool overwrite, const char *optionsJson,
-                            CompilerError *error);
   /// Makes the asset's cache entry for `cpuKey`, which must be this machine's.
   bool (*specialise)(const char *assetPath, const char *cpuKey, const char *optionsJson, CompilerError *error);
   void (*freeMessage)(char *message);
