@@ -18,6 +18,18 @@ _EXTENDED = {
 }
 
 
+def carrier(dtype: str) -> str | None:
+    """The integer type of numpy whose bytes stand for a type that numpy does not have."""
+    return _EXTENDED.get(dtype)
+
+
+def extended_dtype(dtype: str) -> Any:
+    """ml_dtypes' type of that name; ImportError without that package."""
+    import ml_dtypes
+
+    return getattr(ml_dtypes, dtype)
+
+
 def is_torch(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
@@ -66,7 +78,7 @@ def to_torch(output: Any) -> Any:
     return torch.from_dlpack(output)
 
 
-class _Capsule:
+class Capsule:
     """numpy asks for an object with DLPack's two methods, where torch takes the bare capsule."""
 
     def __init__(self, capsule: Any) -> None:
@@ -83,7 +95,7 @@ def to_numpy(output: Any, dtype: str) -> Any:
     """`_core` passes types that numpy does not have as integers of their size, if asked to."""
     import numpy as np
 
-    holder = _Capsule(output)
+    holder = Capsule(output)
     if dtype not in _EXTENDED:
         return np.from_dlpack(holder)
     try:
@@ -91,6 +103,21 @@ def to_numpy(output: Any, dtype: str) -> Any:
     except ImportError:
         raise UsageError(f"numpy has no {dtype}; install ml_dtypes, or pass torch tensors") from None
     return np.from_dlpack(holder).view(getattr(ml_dtypes, dtype))
+
+
+def writable(array: Any) -> Any:
+    """An output in memory that may be written to: numpy takes DLPack arrays for read-only, but outputs are their own."""
+    import ctypes
+
+    import numpy as np
+
+    if array.flags.writeable or array.size == 0:
+        return array
+    if not array.flags.c_contiguous:
+        return array.copy()
+    memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+    memory.owner = array  # keeps it alive
+    return np.ndarray(array.shape, array.dtype, memory)
 
 
 def copy_into(target: Any, output: Any) -> None:
