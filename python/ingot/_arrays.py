@@ -106,7 +106,7 @@ def to_numpy(output: Any, dtype: str) -> Any:
 
 
 def writable(array: Any) -> Any:
-    """An output in memory that may be written to: numpy takes DLPack arrays for read-only, but outputs are their own."""
+    """An output that may be written to: numpy takes DLPack arrays for read-only, but outputs own their memory."""
     import ctypes
 
     import numpy as np
