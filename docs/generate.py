@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/generated/ from the tables: dialect, passes, ATen overloads, kernels, command line.
+"""Writes docs/generated/ from the tables: dialect, passes, ATen overloads, kernels, command line; and `ingot.ops`.
 
 `generate.py` writes; `generate.py --check` writes nothing and fails when a file on disk differs. A document whose
 source or tool is not there yet is left out.
@@ -16,6 +16,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import ops_module
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "generated"
@@ -194,14 +196,17 @@ DOCUMENTS: dict[str, Callable[[], str | None]] = {
 }
 
 
+def made() -> dict[str, str]:
+    """Path below the repository, and content, of everything that is generated."""
+    documents = {f"docs/generated/{name}": make() for name, make in DOCUMENTS.items()}
+    return {name: text for name, text in documents.items() if text is not None} | ops_module.files()
+
+
 def stale() -> list[str]:
-    """The documents that differ from what would be written."""
-    names = []
-    for name, make in DOCUMENTS.items():
-        path, wanted = OUT / name, make()
-        if wanted is not None and (not path.exists() or path.read_text() != wanted):
-            names.append(name)
-    return names
+    """The files that differ from what would be written."""
+    return [
+        name for name, wanted in made().items() if not (ROOT / name).exists() or (ROOT / name).read_text() != wanted
+    ]
 
 
 def main() -> None:
@@ -210,14 +215,12 @@ def main() -> None:
     if parser.parse_args().check:
         names = stale()
         for name in names:
-            print(f"docs/generated/{name} is out of date: run `make docs`", file=sys.stderr)
+            print(f"{name} is out of date: run `make docs`", file=sys.stderr)
         sys.exit(1 if names else 0)
     OUT.mkdir(parents=True, exist_ok=True)
-    for name, make in DOCUMENTS.items():
-        wanted = make()
-        if wanted is not None:
-            (OUT / name).write_text(wanted)
-            print(f"docs/generated/{name}")
+    for name, wanted in made().items():
+        (ROOT / name).write_text(wanted)
+        print(name)
 
 
 if __name__ == "__main__":

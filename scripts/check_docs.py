@@ -47,7 +47,7 @@ def document_problems(path: Path, source: str, targets: set[str]) -> list[str]:
 
 
 def main() -> None:
-    problems = [f"docs/generated/{name} is out of date: run `make docs`" for name in generate.stale()]
+    problems = [f"{name} is out of date: run `make docs`" for name in generate.stale()]
     targets = make_targets()
     for path in repo.files(".md"):
         if path.parts[:2] != ("docs", "generated"):

@@ -1,9 +1,10 @@
 // Converting a program that is in memory: its JSON, and weights where PyTorch keeps them.
-#include "Bind.h"
+#include "Builder.h"
 #include "asset/Writer.h"
 #include "base/DType.h"
 #include "runtime/CompilerApi.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -55,7 +56,9 @@ struct WeightRef {
 };
 
 void convertMemory(nb::bytes programJson, const std::vector<const WeightRef *> &weights, const std::string &assetPath,
-                   bool overwrite, const std::string &optionsJson) {
+                   bool overwrite, const std::string &optionsJson,
+                   const std::vector<std::pair<std::string, nb::callable>> &lowerings) {
+  PythonLowerings functions(lowerings);
   std::vector<CompilerWeight> views;
   for (const WeightRef *weight : weights)
     views.push_back(weight->view());
@@ -64,8 +67,9 @@ void convertMemory(nb::bytes programJson, const std::vector<const WeightRef *> &
   if (!api)
     throw Failure(api.error());
   CompilerError error{};
-  if (!(*api)->convertFromMemory(programJson.c_str(), programJson.size(), views.data(), views.size(), assetPath.c_str(),
-                                 overwrite, optionsJson.c_str(), &error))
+  if (!(*api)->convertFromMemory(programJson.c_str(), programJson.size(), views.data(), views.size(),
+                                 functions.rows.data(), functions.rows.size(), assetPath.c_str(), overwrite,
+                                 optionsJson.c_str(), &error))
     throw Failure(compilerFailure(**api, error));
 }
 
@@ -78,7 +82,7 @@ void bind::initConvert(nb::module_ &module) {
            "name"_a, "is_constant"_a, "is_parameter"_a, "dtype"_a, "sizes"_a, "strides"_a, "storage_offset"_a,
            "storage"_a, "storage_bytes"_a);
   module.def("convert_memory", &convertMemory, "program_json"_a, "weights"_a, "asset_path"_a, "overwrite"_a,
-             "options_json"_a);
+             "options_json"_a, "lowerings"_a = nb::list());
   module.def(
       "convert_file",
       [](const std::string &pt2Path, const std::string &assetPath, bool overwrite, const std::string &optionsJson) {

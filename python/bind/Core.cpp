@@ -8,6 +8,7 @@ using namespace ingot::bind;
 NB_MODULE(_core, module) {
   module.doc() = "Ingot's C interface; use the package `ingot` instead.";
   initErrors(module);
+  initBuilder(module);
   initConvert(module);
   initProgram(module);
   module.def("version", &ingot_version);

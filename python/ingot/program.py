@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot import _arrays, _core
+from ingot._lowering import LoweringFunction, Lowerings
 from ingot._names import dimension_names, rename_symbols
 from ingot._tree import Tree
-from ingot.errors import UsageError
+from ingot.errors import IngotError, UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -189,20 +190,27 @@ def convert(
     strict: bool = False,
     disable_passes: Sequence[str] = (),
     fallback: bool = False,
+    lowerings: Mapping[str, LoweringFunction] | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
 ) -> Program:
     """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
 
     With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
+    `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
+    `plugins` are libraries with lowerings written in C or C++.
     """
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
+    options |= {"plugins": [os.fspath(path) for path in plugins]}
     folder = tempfile.mkdtemp(prefix="ingot-")
     path = str(Path(folder) / _ASSET_NAME)
     try:
         if isinstance(model, str | os.PathLike):
+            if lowerings:
+                raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
             _core.convert_file(os.fspath(model), path, False, json.dumps(options))
         else:
             exported = _export(model, args, kwargs, dynamic_shapes, strict)
-            _convert_exported(exported, path, options, dimension_names(exported, dynamic_shapes))
+            _convert_exported(exported, path, options, dimension_names(exported, dynamic_shapes), lowerings or {})
         program = Program(path, fallback=fallback, _returns_torch=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -227,13 +235,27 @@ def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sha
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)
 
 
-def _convert_exported(exported: Any, path: str, options: dict[str, Any], names: Mapping[str, str]) -> None:
+def _convert_exported(
+    exported: Any,
+    path: str,
+    options: dict[str, Any],
+    names: Mapping[str, str],
+    functions: Mapping[str, LoweringFunction],
+) -> None:
     from ingot._serialize import custom_schemas, serialize
 
     serialized = serialize(exported)
     options = options | {"schemas": custom_schemas(exported)}
     program = rename_symbols(serialized.json, names)
-    _core.convert_memory(program, serialized.weights, path, False, json.dumps(options))
+    lowerings = Lowerings(functions, exported)
+    try:
+        _core.convert_memory(program, serialized.weights, path, False, json.dumps(options), lowerings.rows())
+    except IngotError as error:
+        if lowerings.failure is None:
+            raise
+        if not isinstance(lowerings.failure, Exception):
+            raise lowerings.failure from None
+        raise error from lowerings.failure
 
 
 def _fallback_ops(path: str) -> tuple[FallbackOp, ...]:

@@ -4,6 +4,7 @@
 #include "asset/Writer.h"
 #include "base/AtomicWrite.h"
 #include "compiler/Options.h"
+#include "compiler/Plugins.h"
 #include "pipeline/Pipeline.h"
 #include "pt2/Archive.h"
 #include "runtime/CompilerApi.h"
@@ -35,8 +36,14 @@ Status specialiseAsset(const std::string &path, std::string_view key, const Pipe
   return writeSpecialisation(source, key, made);
 }
 
-Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite,
-                      const CompilerOptions &options) {
+/// Those of plugins, then the caller's own, which count.
+Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite, CompilerOptions options,
+                      std::span<const ingot_lowering> lowerings = {}) {
+  Plugins plugins;
+  for (const std::string &plugin : options.plugins)
+    INGOT_CHECK(plugins.load(plugin));
+  options.pipeline.lowerings.assign(plugins.lowerings().begin(), plugins.lowerings().end());
+  options.pipeline.lowerings.insert(options.pipeline.lowerings.end(), lowerings.begin(), lowerings.end());
   INGOT_TRY(Converted converted, convertProgram(program, options.pipeline));
   if (converted.bytecode.empty())
     return {};
@@ -66,15 +73,16 @@ pt2::MemoryWeight memoryWeight(const CompilerWeight &weight) {
   return out;
 }
 
-Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights, const char *assetPath,
-                         bool overwrite, const char *optionsJson) {
+Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights,
+                         std::span<const ingot_lowering> lowerings, const char *assetPath, bool overwrite,
+                         const char *optionsJson) {
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
   INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
   std::vector<pt2::MemoryWeight> given;
   for (const CompilerWeight &weight : weights)
     given.push_back(memoryWeight(weight));
   INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, given));
-  return convertAndSave(program, assetPath, overwrite, options);
+  return convertAndSave(program, assetPath, overwrite, options, lowerings);
 }
 
 /// The boundary of the library: no exception passes, errors become a kind and a message.
@@ -100,10 +108,12 @@ constexpr CompilerApi kApi = {
     [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
       return guarded(error, [&] { return convertFile(pt2Path, assetPath, overwrite, options); });
     },
-    [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const char *assetPath,
-       bool overwrite, const char *options, CompilerError *error) {
-      return guarded(error,
-                     [&] { return convertFromMemory({json, bytes}, {weights, count}, assetPath, overwrite, options); });
+    [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const ingot_lowering *lowerings,
+       size_t loweringCount, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
+      return guarded(error, [&] {
+        return convertFromMemory({json, bytes}, {weights, count}, {lowerings, loweringCount}, assetPath, overwrite,
+                                 options);
+      });
     },
     [](const char *assetPath, const char *key, const char *options, CompilerError *error) {
       return guarded(error, [&]() -> Status {

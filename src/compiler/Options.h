@@ -9,10 +9,11 @@ namespace ingot {
 struct CompilerOptions {
   PipelineOptions pipeline;
   bool specialise = false; ///< also make the cache entry for this CPU
+  std::vector<std::string> plugins; ///< paths of libraries with lowerings
 };
 
 /// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool),
-/// "fallback" (bool), "schemas" (of custom operators).
+/// "fallback" (bool), "schemas" (of custom operators), "plugins" (paths).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
 

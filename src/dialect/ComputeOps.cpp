@@ -133,13 +133,7 @@ LogicalResult AttentionOp::verify() {
   return verifyResultType(*this, attentionType(q, v), getType());
 }
 
-/// The attributes that describe a pooling window, one entry a spatial dimension.
-struct PoolLists {
-  ShapeRef kernel, strides, padding, dilations;
-  bool ceilMode;
-};
-
-static RankedTensorType poolType(RankedTensorType x, const PoolLists &pool) {
+RankedTensorType poolType(RankedTensorType x, const PoolLists &pool) {
   size_t spatial = pool.kernel.size(), rank = x.getRank();
   bool fits = spatial >= 1 && rank > spatial && pool.strides.size() == spatial && pool.padding.size() == spatial &&
               pool.dilations.size() == spatial;

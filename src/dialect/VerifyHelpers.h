@@ -1,4 +1,4 @@
-// What the verifiers of several files share. Private to this folder.
+// What the verifiers of several files, and the inference of result types, share. Private to this folder.
 #pragma once
 
 #include "dialect/InferShape.h"
@@ -26,6 +26,14 @@ inline mlir::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis, int64_t
     return op->emitOpError("axis ") << axis << " is out of range for rank " << rank;
   return mlir::success();
 }
+
+/// The attributes that describe a pooling window, one entry a spatial dimension.
+struct PoolLists {
+  ShapeRef kernel, strides, padding, dilations;
+  bool ceilMode;
+};
+/// Null when the window does not fit.
+mlir::RankedTensorType poolType(mlir::RankedTensorType x, const PoolLists &pool);
 
 /// One dynamic operand for every kDynamic of `list`.
 inline mlir::LogicalResult verifyDynamic(mlir::Operation *op, ShapeRef list, size_t operands) {

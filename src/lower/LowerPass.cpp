@@ -1,6 +1,7 @@
 #include "lower/Passes.h"
 
 #include "dialect/Conventions.h"
+#include "lower/CustomLowering.h"
 #include "lower/Registry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,33 +55,12 @@ void lowerBy(const Row &row, LowerContext &ctx, const Recorder &recorder) {
     (void)ctx.refuseAsBug("the lowering of " + row.name + " made an op that is not valid: " + problem);
 }
 
-struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerAtenPass)
-
-  StringRef getArgument() const override { return "lower-aten"; }
-  StringRef getDescription() const override { return "Lower exported PyTorch nodes to ops of the ingot dialect"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<IngotDialect, arith::ArithDialect>();
-  }
-  void runOnOperation() override {
-    // Inner carriers first: those in the regions of a higher-order node.
-    SmallVector<AtenOp> carriers;
-    getOperation().walk([&](AtenOp op) { carriers.push_back(op); });
-    for (AtenOp op : carriers)
-      lowerCarrier(op);
-  }
-};
-
-} // namespace
-
-void lowerCarrier(AtenOp op) {
-  const Row *row = findRow(op.getTarget());
-  if (!row || op->hasAttr(attr::kWrites))
-    return;
+/// Lowers a carrier by `work`, which refuses or hands over the results, and erases it.
+template <typename Work> void replaceCarrier(AtenOp op, Work work) {
   Recorder recorder;
   OpBuilder builder(op, &recorder);
   LowerContext ctx(op, builder);
-  lowerBy(*row, ctx, recorder);
+  work(ctx, recorder);
   if (ctx.isRefused()) {
     recorder.undo();
     op->setAttr(kRefusedAttr, StringAttr::get(op.getContext(), ctx.refusal()));
@@ -92,7 +72,47 @@ void lowerCarrier(AtenOp op) {
   op.erase();
 }
 
-std::unique_ptr<Pass> createLowerAtenPass() { return std::make_unique<LowerAtenPass>(); }
+struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerAtenPass)
+
+  explicit LowerAtenPass(const CustomLowerings *custom = nullptr) : custom(custom) {}
+
+  StringRef getArgument() const override { return "lower-aten"; }
+  StringRef getDescription() const override { return "Lower exported PyTorch nodes to ops of the ingot dialect"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<IngotDialect, arith::ArithDialect>();
+  }
+  void runOnOperation() override {
+    // Inner carriers first: those in the regions of a higher-order node.
+    SmallVector<AtenOp> carriers;
+    getOperation().walk([&](AtenOp op) { carriers.push_back(op); });
+    for (AtenOp op : carriers)
+      lower(op);
+  }
+
+private:
+  void lower(AtenOp op) {
+    const ingot_lowering *lowering = custom ? custom->find(op.getTarget()) : nullptr;
+    if (!lowering || op->hasAttr(attr::kWrites))
+      return lowerCarrier(op);
+    replaceCarrier(op, [&](LowerContext &ctx, const Recorder &) { (void)lowerByCustom(*lowering, ctx); });
+  }
+
+  const CustomLowerings *custom;
+};
+
+} // namespace
+
+void lowerCarrier(AtenOp op) {
+  const Row *row = findRow(op.getTarget());
+  if (!row || op->hasAttr(attr::kWrites))
+    return;
+  replaceCarrier(op, [&](LowerContext &ctx, const Recorder &recorder) { lowerBy(*row, ctx, recorder); });
+}
+
+std::unique_ptr<Pass> createLowerAtenPass(const CustomLowerings *custom) {
+  return std::make_unique<LowerAtenPass>(custom);
+}
 
 void registerLowerPasses() { PassRegistration<LowerAtenPass>(); }
 

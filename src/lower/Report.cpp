@@ -2,6 +2,7 @@
 
 #include "dialect/Conventions.h"
 #include "import/Location.h"
+#include "lower/CustomLowering.h"
 #include "lower/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,16 +26,22 @@ std::string reasonOf(AtenOp op) {
   return "there is no lowering for it";
 }
 
+/// A mistake in a lowering that the user wrote; running the node elsewhere would hide it.
+bool isCustomFailure(StringRef reason) { return reason.starts_with(kCustomPrefix); }
+
 /// The next step, by what kind of operator it is.
-std::string adviceFor(StringRef op, bool isRefused, bool isBug) {
+std::string adviceFor(StringRef op, StringRef reason, bool isRefused, bool isBug) {
   if (isBug)
     return "please report it with this text";
+  if (isCustomFailure(reason))
+    return "correct the lowering that was registered for it, or do not register one";
   StringRef scope = op.split("::").first;
   if (scope == "higher_order")
     return "call ep.run_decompositions() before saving, or export the model without this construct";
   std::string fallback = ", or convert with fallback (ingot convert --fallback, fallback=True) to run it with PyTorch";
   if (scope != "aten" && scope != "prims")
-    return "it is a custom operator: register a decomposition and call ep.run_decompositions() before saving" +
+    return "it is a custom operator: register a lowering for it (ingot convert --plugin, lowerings=), or register a "
+           "decomposition and call ep.run_decompositions() before saving" +
            fallback;
   if (isRefused)
     return "change the model as the reason says" + fallback;
@@ -102,7 +109,7 @@ std::vector<LeftOver> collectLeftOvers(ModuleOp module, bool allowFallback) {
   std::map<std::pair<std::string, std::string>, size_t> known;
   module.walk<WalkOrder::PreOrder>([&](AtenOp op) {
     std::string name = op.getTarget().str(), reason = reasonOf(op);
-    if (allowFallback) {
+    if (allowFallback && !isCustomFailure(reason)) {
       std::string why = whyNoFallback(op);
       if (why.empty())
         return;
@@ -117,7 +124,7 @@ std::vector<LeftOver> collectLeftOvers(ModuleOp module, bool allowFallback) {
       entry.modulePath = source.modulePath;
       entry.reason = reason;
       entry.isBug = StringRef(reason).starts_with(kBugPrefix);
-      entry.whatToDo = adviceFor(name, op->hasAttr(kRefusedAttr), entry.isBug);
+      entry.whatToDo = adviceFor(name, reason, op->hasAttr(kRefusedAttr), entry.isBug);
       result.push_back(std::move(entry));
     }
     LeftOver &leftOver = result[it->second];

@@ -1,5 +1,6 @@
 #include "pipeline/PassRunner.h"
 
+#include "lower/CustomLowering.h"
 #include "lower/Passes.h"
 #include "passes/Passes.h"
 #include "passes/functionalise/Passes.h"
@@ -23,7 +24,7 @@ struct PassRow {
   Phase phase;
   const char *name;
   bool required;
-  std::unique_ptr<Pass> (*create)();
+  std::unique_ptr<Pass> (*create)(); ///< null: makePass() gives it what the options bring
   /// What it means when the pass fails.
   ErrorKind failure;
 };
@@ -39,7 +40,7 @@ const PassRow kPasses[] = {
     {Phase::Functionalise, "inline-regions", true, create<createInlineRegionsPass>, kModel},
     {Phase::Functionalise, "drop-asserts", true, create<createDropAssertsPass>, kModel},
     {Phase::Functionalise, "functionalise", true, create<createFunctionalisePass>, kModel},
-    {Phase::Lower, "lower-aten", true, create<lower::createLowerAtenPass>, kModel},
+    {Phase::Lower, "lower-aten", true, nullptr, kModel},
     {Phase::Lower, "verify-lowered", true, [] { return createVerifyLoweredPass(); }, kModel},
     {Phase::Optimise, "canonicalize", false, [] { return createCanonicalizerPass(); }, kBug},
     {Phase::Optimise, "cse", false, [] { return createCSEPass(); }, kBug},
@@ -64,11 +65,16 @@ void addPass(PassManager &manager, std::unique_ptr<Pass> pass) {
     manager.addPass(std::move(pass));
 }
 
+std::unique_ptr<Pass> makePass(const PassRow &row, const lower::CustomLowerings &custom) {
+  return row.create ? row.create() : lower::createLowerAtenPass(&custom);
+}
+
 Status runPass(const PassRow &row, ModuleOp module, const PipelineOptions &options) {
   DiagnosticCollector diagnostics(*module.getContext());
   auto start = std::chrono::steady_clock::now();
   PassManager manager(module.getContext());
-  addPass(manager, row.create());
+  lower::CustomLowerings custom(options.lowerings);
+  addPass(manager, makePass(row, custom));
   if (failed(manager.run(module)))
     return diagnostics.error(row.failure, std::string("pass `") + row.name + "` failed");
   if (options.timePasses) {

@@ -3,6 +3,7 @@
 
 #include "asset/Writer.h"
 #include "base/Result.h"
+#include "ingot/plugin.h"
 #include "pipeline/Phase.h"
 #include "pt2/Archive.h"
 
@@ -21,6 +22,8 @@ struct PipelineOptions {
   bool fallback = false;
   /// Schemas of custom operators, as PyTorch prints them.
   std::vector<std::string> schemas;
+  /// Lowerings of this conversion, asked before the built-in ones. The later of two for one operator counts.
+  std::vector<ingot_lowering> lowerings;
   /// Print the time of every pass on stderr.
   bool timePasses = false;
   /// Folder that receives the IR after every phase as NN-name.mlir; empty: none.

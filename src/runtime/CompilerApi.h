@@ -3,14 +3,15 @@
 #pragma once
 
 #include "base/Result.h"
+#include "ingot/plugin.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ingot {
 
-/// Raised with every change of the structs below. 1: first.
-inline constexpr int32_t kCompilerApiVersion = 1;
+/// Raised with every change of the structs below. 1: first. 2: lowerings of the caller.
+inline constexpr int32_t kCompilerApiVersion = 2;
 
 struct CompilerError {
   int32_t kind = 0;        ///< ErrorKind
@@ -37,8 +38,8 @@ struct CompilerApi {
   bool (*convert)(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson,
                   CompilerError *error);
   bool (*convertFromMemory)(const char *programJson, size_t programBytes, const CompilerWeight *weights,
-                            size_t weightCount, const char *assetPath, bool overwrite, const char *optionsJson,
-                            CompilerError *error);
+                            size_t weightCount, const ingot_lowering *lowerings, size_t loweringCount,
+                            const char *assetPath, bool overwrite, const char *optionsJson, CompilerError *error);
   /// Makes the asset's cache entry for `cpuKey`, which must be this machine's.
   bool (*specialise)(const char *assetPath, const char *cpuKey, const char *optionsJson, CompilerError *error);
   void (*freeMessage)(char *message);

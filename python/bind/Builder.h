@@ -1,0 +1,66 @@
+// A builder of ops as Python sees it, and lowerings that are Python functions.
+#pragma once
+
+#include "Bind.h"
+#include "ingot/plugin.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ingot::bind {
+
+/// (is a number, element type, sizes)
+using TypeTuple = std::tuple<bool, std::string, std::vector<int64_t>>;
+
+/// Values are their addresses; `ingot.ir` sees to it that none outlives its builder.
+class Builder {
+public:
+  Builder(const ingot_builder_api *api, ingot_builder *handle) : api(api), handle(handle) {}
+
+  const ingot_builder_api *api;
+
+  /// Refuses once the builder has ended.
+  ingot_builder *live() const;
+  bool isAlive() const { return handle != nullptr; }
+  void end() { handle = nullptr; }
+
+  std::vector<uintptr_t> create(const std::string &name, const std::vector<uintptr_t> &operands,
+                                const std::optional<std::vector<int32_t>> &groups, const std::string &attributes,
+                                const std::optional<std::string> &dtype,
+                                const std::optional<std::vector<TypeTuple>> &resultTypes) const;
+  uintptr_t constant(const TypeTuple &type, nanobind::bytes data) const;
+  std::optional<nanobind::bytes> constantData(uintptr_t value) const;
+  TypeTuple typeOf(uintptr_t value) const;
+  /// A Python number as a symbolic one.
+  uintptr_t number(nanobind::handle object) const;
+
+  /// Name and content; a value is ("value", its address), an element type ("dtype", its name).
+  nanobind::list arguments() const;
+  std::vector<TypeTuple> resultTypes() const;
+  void setResults(const std::vector<uintptr_t> &handles) const;
+
+private:
+  [[noreturn]] void fail() const;
+  uintptr_t checked(ingot_value value) const;
+  nanobind::object argument(ingot_argument argument) const;
+
+  ingot_builder *handle;
+};
+
+/// Rows for the compiler over Python functions, which this keeps alive. Each is called with a Builder and gives None, or
+/// a text that says why the node cannot be lowered.
+class PythonLowerings {
+public:
+  explicit PythonLowerings(const std::vector<std::pair<std::string, nanobind::callable>> &functions);
+
+  std::vector<ingot_lowering> rows;
+
+private:
+  std::vector<std::pair<std::string, nanobind::callable>> functions;
+};
+
+} // namespace ingot::bind

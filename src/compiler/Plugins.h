@@ -1,0 +1,34 @@
+// Shared libraries that bring lowerings: what `--plugin` names.
+#pragma once
+
+#include "base/Result.h"
+#include "ingot/plugin.h"
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+class Plugins {
+public:
+  /// Opens a library and lets it register. It stays open as long as the process lives: its functions may be anywhere.
+  Status load(const std::string &path);
+
+  /// In the order of registration; valid as long as this lives.
+  std::span<const ingot_lowering> lowerings() const { return found; }
+
+  int32_t add(const ingot_lowering &lowering);
+  int32_t fail(std::string message) {
+    complaint = std::move(message);
+    return INGOT_PLUGIN_FAILED;
+  }
+
+private:
+  std::deque<std::string> targets;
+  std::vector<ingot_lowering> found;
+  std::string complaint;
+};
+
+} // namespace ingot
