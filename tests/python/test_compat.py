@@ -135,3 +135,48 @@ def test_the_originals_are_left_alone(tmp_path: Path) -> None:
     assert done.stdout.strip() == "True" and "coreai_torch is installed and stays in use" in done.stderr
     done = run_python("-c", code, cwd=tmp_path, INGOT_COMPAT_SHADOW="1")
     assert done.stdout.strip() == "False" and "stays in use" not in done.stderr
+
+
+# Names of coreai._compiler.ir
+
+
+def test_types() -> None:
+    from coreai._compiler import ir
+
+    given = ir.RankedTensorType.get([2, None, ir.ShapedType.get_dynamic_size()], ir.F32Type.get())
+    assert str(given) == "tensor<2x?x?xf32>"
+    assert isinstance(given, ir.RankedTensorType) and isinstance(given, ir.Type)
+    assert isinstance(given.element_type, ir.F32Type) and not isinstance(given.element_type, ir.F16Type)
+    assert ir.RankedTensorType(given) is given
+    with pytest.raises(ValueError, match="RankedTensorType"):
+        ir.RankedTensorType(given.element_type)
+    assert ir.Type.parse("tensor<4xui8>") == ir.RankedTensorType.get([4], ir.IntegerType.get_unsigned(8))
+    assert ir.IntegerType.get_signless(1).name == "bool" and ir.IntegerType.get_signed(32).name == "int32"
+    assert ir.ComplexType.get(ir.F32Type.get()).name == "complex64"
+    with ir.Context(), ir.Location.unknown():
+        assert str(ir.Location.file("m.py", 3)) == "loc(m.py:3:0)"
+
+
+OPS = """
+graph output invoke constant if while condition yield create_token read_handle write_handle
+cast reshape get_shape transpose expand_dims shrink_dims broadcast_to broadcast_in_dims broadcast_shapes slice
+slice_update concat split tile reverse pad range reduce_sum reduce_mean reduce_max reduce_min reduce_product any
+argmax scan sort argsort non_zero gather_nd gather_along_axis scatter_nd scatter_along_axis
+abs exp log sqrt rsqrt erf round not sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid relu silu
+gelu softmax conv2d conv3d conv_transpose2d max_pool_2d sum_pool_2d sum_pool_3d interpolate
+create_complex real_part imaginary_part lut_to_dense blockwise_shift_scale quantize dequantize
+build_sparse_with_bitmask sparse_with_bitmask_to_dense metal4_kernel sumpool2d sumpool3d maxpool2d not_ and_ or_
+"""
+BINARY = """
+add sub mul divide floor_divide modulo pow maximum minimum equal not_equal greater and or xor
+bitwise_and bitwise_or bitwise_xor where batch_matmul
+"""
+
+
+@pytest.mark.parametrize("dialect", ["coreai.dialects.coreai", "coreai._compiler.dialects.coreai"])
+def test_every_op_of_the_original_has_a_builder(dialect: str) -> None:
+    module = importlib.import_module(dialect)
+    binary = BINARY.split()
+    wanted = [*OPS.split(), *binary, *(f"broadcasting_{name}" for name in binary)]
+    assert [name for name in wanted if not hasattr(module, name)] == []
+    assert all(getattr(module, name).__doc__ for name in wanted)

@@ -169,7 +169,9 @@ def _sampling(value: Value, sizes: list[Any], scale: Any, offset: Any) -> tuple[
     scales = [float(x) for x in emit.known(scale, "scale").reshape(-1)][-2:]
     if np.allclose(offsets, 0):
         have = emit.shape_of(value)[2:]
-        by_sizes = all(isinstance(n, int) and m > 0 and np.isclose(s, n / m) for n, m, s in zip(sizes, have, scales, strict=True))
+        by_sizes = all(
+            isinstance(n, int) and m > 0 and np.isclose(s, n / m) for n, m, s in zip(sizes, have, scales, strict=True)
+        )
         return False, [0.0, 0.0] if by_sizes else scales
     if np.allclose(offsets, [0.5 * (1 - factor) for factor in scales]):
         return True, [0.0, 0.0]

@@ -73,7 +73,7 @@ def _with_rest(value: Value, sizes: list[Size]) -> list[Size]:
             raise UsageError(f"{value.type} cannot be reshaped: {total} elements are no multiple of {part}")
         rest: Size = total // part
     else:
-        rest = emit.arithmetic("div", _product(have), _product(others))
+        rest = emit.arithmetic("floordiv", _product(have), _product(others))
     return [rest if i == at else size for i, size in enumerate(sizes)]
 
 
@@ -240,16 +240,15 @@ def slice_update(x: Any, update: Any, start: Any, end: Any, stride: Any = None) 
 
 
 @builder("concatenate", values="inputs", dim="axis")
-def concat(axis: Any = None, *inputs: Any, **named: Any) -> Value:
+def concat(*operands: Any, axis: Any = None, inputs: Any = None) -> Value:
     """Tensors one after another along an axis: concat(axis, [a, b]), concat(axis, a, b) or concat([a, b], axis)."""
-    values = list(named["inputs"]) if "inputs" in named else list(inputs)
-    if isinstance(axis, list | tuple):
-        values, axis = list(axis), values[0] if values else 0
-    if len(values) == 1 and isinstance(values[0], list | tuple):
-        values = list(values[0])
-    tensors = [emit.value_of(value) for value in values]
-    if not tensors:
-        raise UsageError("concat needs a tensor")
+    given = list(operands)
+    listed = next((given.pop(i) for i, operand in enumerate(given) if isinstance(operand, list | tuple)), inputs)
+    if axis is None and given:
+        axis = given.pop(0)
+    tensors = [emit.value_of(value) for value in (given if listed is None else listed)]
+    if not tensors or axis is None:
+        raise UsageError("concat needs an axis and a tensor")
     name = emit.type_name(tensors[0])
     for tensor in tensors[1:]:
         name = emit.promoted(name, emit.type_name(tensor))
@@ -288,7 +287,9 @@ def tile(x: Any, reps: Any) -> Value:
         if count == 1:
             continue
         sizes = emit.sizes_of(value)
-        spread = emit.expand(emit.reshape(value, [*sizes[:axis], 1, *sizes[axis:]]), [*sizes[:axis], count, *sizes[axis:]])
+        spread = emit.expand(
+            emit.reshape(value, [*sizes[:axis], 1, *sizes[axis:]]), [*sizes[:axis], count, *sizes[axis:]]
+        )
         total = _product([count, sizes[axis]])
         value = emit.reshape(spread, [*sizes[:axis], total, *sizes[axis + 1 :]])
     return value
@@ -337,7 +338,7 @@ def range(start: Any, end: Any = None, step: Any = 1) -> Value:
         raise UnsupportedError("a range that is not known needs a positive step")
     first, last = emit.size_of_item(start), emit.size_of_item(end)
     distance = emit.arithmetic("max", emit.arithmetic("sub", last, first), 0)
-    count = distance if by == 1 else emit.arithmetic("div", emit.arithmetic("add", distance, by - 1), by)
+    count = distance if by == 1 else emit.arithmetic("floordiv", emit.arithmetic("add", distance, by - 1), by)
     return ops.iota(first, by, count, dtype=name)
 
 
@@ -371,9 +372,7 @@ def scatter_nd(x: Any, indices: Any, updates: Any, mode: Any = "update") -> Valu
     value, columns = emit.value_of(x), _columns(_indices(indices))
     source = emit.cast(emit.value_of(updates, emit.type_name(value)), emit.type_name(value))
     reduce = _combination(mode)
-    return ops.index_put(
-        value, source, columns, axes=list(range_(len(columns))), reduce=reduce, include_self=True
-    )
+    return ops.index_put(value, source, columns, axes=list(range_(len(columns))), reduce=reduce, include_self=True)
 
 
 @builder(dim="axis")

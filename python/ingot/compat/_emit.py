@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ingot import _build, ops
+from ingot import ops
 from ingot.errors import UnsupportedError, UsageError
 from ingot.ir import DYNAMIC, ElementType, Value
 
@@ -251,19 +252,20 @@ def number_at(vector: Value, index: int) -> Value:
     return ops.item(reshape(slice_axis(vector, 0, index, index + 1), []))
 
 
-def _known_result(name: str, a: int, b: int) -> int:
-    results = {"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b), "min": min(a, b)}
-    return results[name] if name in results else a // b
-
-
-_ARITH = {"add": "addi", "sub": "subi", "mul": "muli", "max": "maxsi", "min": "minsi", "div": "divsi"}
+_ARITHMETIC: dict[str, tuple[Callable[[int, int], int], Callable[[Size, Size], Value]]] = {
+    "add": (operator.add, ops.size_add),
+    "sub": (operator.sub, ops.size_sub),
+    "mul": (operator.mul, ops.size_mul),
+    "max": (max, ops.size_max),
+    "min": (min, ops.size_min),
+    "floordiv": (operator.floordiv, ops.size_floordiv),
+}
 
 
 def arithmetic(name: str, a: Size, b: Size) -> Size:
-    """add, sub, mul, max, min or div (of numbers that are not negative) on sizes."""
-    if isinstance(a, int) and isinstance(b, int):
-        return _known_result(name, a, b)
-    return _build.arith(f"arith.{_ARITH[name]}", a, b)
+    """add, sub, mul, max, min or floordiv on sizes, at once where both are known."""
+    known, computed = _ARITHMETIC[name]
+    return known(a, b) if isinstance(a, int) and isinstance(b, int) else computed(a, b)
 
 
 def remember_vector(value: Value, sizes: Sequence[Size]) -> Value:

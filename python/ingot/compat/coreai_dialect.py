@@ -14,6 +14,6 @@ _BUILDERS = {
     **_dialect_nn.BUILDERS,
     **_dialect_structure.BUILDERS,
 }
-__all__ = sorted(_BUILDERS)  # noqa: PLE0605
+__all__ = sorted(_BUILDERS)
 
 globals().update(_BUILDERS)
