@@ -19,6 +19,7 @@ from ingot.errors import (
     UsageError,
 )
 from ingot.program import EntryPoint, FallbackOp, Port, Program, convert, load
+from ingot.session import Session
 
 __version__: str = _version()
 
@@ -31,6 +32,7 @@ __all__ = [
     "InternalError",
     "Port",
     "Program",
+    "Session",
     "UnsupportedError",
     "UsageError",
     "convert",

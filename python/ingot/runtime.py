@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -93,15 +93,10 @@ class FunctionDescriptor:
     """The names, types and shapes of a function's inputs, outputs and states, each in order."""
 
     def __init__(self, described: Mapping[str, Any]) -> None:
-        written = {port["mutates"] for port in described["outputs"] if port.get("mutates")}
-        live = [port for port in described["inputs"] if "literal" not in port]
         self.name: str = described["name"]
-        self.input_descriptors = _descriptors(port for port in live if port["name"] not in written)
-        self.output_descriptors = _descriptors(
-            port for port in described["outputs"] if "literal" not in port and not port.get("mutates")
-        )
-        buffers = [port for port in described["states"] if port["name"] not in written]
-        self.state_descriptors = _descriptors([*buffers, *(port for port in live if port["name"] in written)])
+        self.input_descriptors = _descriptors(_live(described["inputs"]))
+        self.output_descriptors = _descriptors(_live(described["outputs"]))
+        self.state_descriptors = _descriptors(described["states"])
 
     @property
     def input_names(self) -> list[str]:
@@ -179,8 +174,9 @@ class InferenceFunction:
                 hint = f"; it is {'a state' if what == 'input' else 'an input'}" if name in other else ""
                 raise RunError(f"'{self.name}' has no {what} '{name}'{hint}; its {what}s are: {names}")
         missing = [name for name in known if name not in given]
-        if what == "state":
-            missing = [name for name in missing if name in {port["name"] for port in self._described["inputs"]}]
+        if what == "state":  # buffers have initial values, and memory of the model's own
+            arguments = {port.get("state") for port in self._described["inputs"]}
+            missing = [name for name in missing if name in arguments]
         if missing:
             raise RunError(f"{what} '{missing[0]}' is missing; the {what}s of '{self.name}' are: {names}")
         return given
@@ -245,44 +241,31 @@ class _Call:
     ) -> None:
         self._described = described
         self._desc = desc
-        self._write_back: list[tuple[Any, Any]] = []
+        self._memory: list[tuple[int, int]] = []
+        self._narrow: list[tuple[Any, Any]] = []
         self._states = {name: self._bind_state(desc.state_descriptors[name], value) for name, value in states.items()}
         self._inputs = {name: _bind_input(desc.input_descriptors[name], value) for name, value in inputs.items()}
 
     def run(self, core: Any) -> dict[str, NDArray]:
-        ports = [port for port in self._described["inputs"] if "literal" not in port]
-        own = {port["name"] for port in ports}
         bound = [
-            _arrays.to_input(
-                self._inputs.get(port["name"], self._states.get(port["name"])), port["name"], port["dtype"]
-            )
-            for port in ports
+            _arrays.to_input(self._inputs[port["name"]], port["name"], port["dtype"])
+            for port in _live(self._described["inputs"])
         ]
-        buffers = {name: array for name, array in self._states.items() if name not in own}
-        arguments = [self._desc.name, [array for array, _ in bound], [dtype for _, dtype in bound], True]
+        states = {name: state.argument for name, state in self._states.items()}
         try:
-            raw = core.run(*arguments, states=buffers) if buffers else core.run(*arguments)
+            raw = core.run(self._desc.name, [array for array, _ in bound], [dtype for _, dtype in bound], True, states)
         except IngotError as error:
             if isinstance(error, RuntimeError):
                 raise
             raise RunError(str(error)) from error
-        results = self._results(raw)
-        for target, source in self._write_back:
-            _copy(target, source)
-        return results
+        for state in self._states.values():
+            state.finish()
+        for target, wide in self._narrow:
+            _copy(target, wide)
+        ports = _live(self._described["outputs"])
+        return {port["name"]: NDArray(_output(array, port["dtype"])) for port, array in zip(ports, raw, strict=True)}
 
-    def _results(self, raw: Sequence[Any]) -> dict[str, NDArray]:
-        results: dict[str, NDArray] = {}
-        ports = [port for port in self._described["outputs"] if "literal" not in port]
-        for port, output in zip(ports, raw, strict=True):
-            array = _output(output, port["dtype"])
-            if port.get("mutates"):
-                _copy(self._states[port["mutates"]], array)
-            else:
-                results[port["name"]] = NDArray(array)
-        return results
-
-    def _bind_state(self, desc: ArrayDescriptor, value: Any) -> Any:
+    def _bind_state(self, desc: ArrayDescriptor, value: Any) -> _arrays.StateArray:
         """The caller's own memory where the program can write to it; else a copy that is written back."""
         array = unwrap(value)
         have = element_type(array)
@@ -291,12 +274,17 @@ class _Call:
         desc.check_shape(array.shape, "state")
         if not _arrays.is_torch(array) and not array.flags.writeable:
             raise RunError(f"state '{desc.name}' is read-only; states are updated in place")
-        if have == desc.element_type and _is_contiguous(array):
-            return array
-        copy = empty(desc.element_type, array.shape)
-        _copy(copy, array)
-        self._write_back.append((array, copy))
-        return copy
+        if have != desc.element_type:
+            wide = empty(desc.element_type, array.shape)
+            _copy(wide, array)
+            self._narrow.append((array, wide))
+            array = wide
+        return _arrays.StateArray(array, desc.name, desc.element_type, self._memory)
+
+
+def _live(ports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that calls pass: no literals, and no inputs that are states."""
+    return [port for port in ports if "literal" not in port and not port.get("state")]
 
 
 def _bind_input(desc: ArrayDescriptor, value: Any) -> Any:
@@ -340,11 +328,7 @@ def _copy(target: Any, source: Any) -> None:
     np.copyto(target, source, casting="unsafe")
 
 
-def _is_contiguous(array: Any) -> bool:
-    return array.is_contiguous() if _arrays.is_torch(array) else array.flags.c_contiguous
-
-
-def _descriptors(ports: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> _Descriptors:
+def _descriptors(ports: Sequence[Mapping[str, Any]]) -> _Descriptors:
     return _Descriptors(
         (
             port["name"],

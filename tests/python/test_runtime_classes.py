@@ -41,6 +41,21 @@ class Writes(torch.nn.Module):
         return x + y
 
 
+class Cache(torch.nn.Module):
+    """Two written buffers and a written argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kv_cache", torch.full((2, 4), 0.5))
+        self.register_buffer("pos_idx", torch.zeros(1, dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.kv_cache.index_copy_(1, self.pos_idx, x)
+        self.pos_idx.add_(1)
+        y.add_(x)
+        return self.kv_cache.sum() + y
+
+
 def save(module: torch.nn.Module, args: tuple[Any, ...], path: Path, **options: Any) -> Asset:
     ingot.convert(module, args, **options).save_asset(path)
     return Asset.load(path)
@@ -264,6 +279,36 @@ def test_states_in_another_form_are_written_back(writes: Asset, make: Any) -> No
     for _ in range(2):
         function.call({"x": np.arange(4, dtype=np.int32)}, {"y": NDArray(state)})
     np.testing.assert_array_equal(state, [0, 2, 4, 6])
+
+
+def test_buffers_are_states(tmp_path: Path) -> None:
+    asset = save(Cache(), (torch.zeros(2, 1), torch.zeros(2, 1)), tmp_path / "m.aimodel")
+    function = Model.open(asset.path).load_function("main")
+    names = function.desc.state_names
+    assert len(names) == 3 and function.desc.input_names == ["x"]
+    cache, position, y = (NDArray.from_descriptor(function.desc.state_descriptors[name]) for name in names)
+    narrow = NDArray(np.zeros(1, np.int32))
+    eager, eager_y = Cache(), torch.zeros(2, 1)
+    eager.kv_cache.zero_()
+    for step in range(1, 4):
+        x = torch.randn(2, 1)
+        (out,) = function.call({"x": x}, dict(zip(names, (cache, narrow, y), strict=True))).values()
+        torch.testing.assert_close(out.torch(), eager(x, eager_y))
+        torch.testing.assert_close(cache.torch(), eager.kv_cache)
+        torch.testing.assert_close(y.torch(), eager_y)
+        assert narrow.numpy().tolist() == [step]
+    assert position.dtype == np.int64 and position.numpy().tolist() == [0]
+
+
+def test_buffers_that_are_not_given_keep_their_values(tmp_path: Path) -> None:
+    asset = save(Cache(), (torch.zeros(2, 1), torch.zeros(2, 1)), tmp_path / "m.aimodel")
+    function = Model.open(asset.path).load_function("main")
+    eager, eager_y, y = Cache(), torch.zeros(2, 1), torch.zeros(2, 1)
+    argument = function.desc.state_names[-1]
+    for _ in range(3):
+        x = torch.randn(2, 1)
+        (out,) = function.call({"x": x}, {argument: y}).values()
+        torch.testing.assert_close(out.torch(), eager(x, eager_y))
 
 
 def test_wrong_states_are_named(writes: Asset) -> None:
