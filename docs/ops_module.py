@@ -148,10 +148,10 @@ def docstring(row: OpRow) -> str:
         if prose:
             text += "\n\n" + prose
     escaped = text.replace("\\", "\\\\")
-    lines = [line for part in escaped.split("\n") for line in (textwrap.wrap(part, WIDTH - 4) or [""])]
-    if len(lines) == 1 and len(lines[0]) <= WIDTH - 12:
+    lines = escaped.split("\n")
+    if len(lines) == 1 and len(lines[0]) <= WIDTH - 10:
         return f'    """{lines[0]}"""'
-    lines = [line for part in escaped.split("\n") for line in (textwrap.wrap(part, WIDTH - 8) or [""])]
+    lines = [line for part in escaped.split("\n") for line in (textwrap.wrap(part, WIDTH - 12) or [""])]
     return '    """' + "\n    ".join(lines).replace("\n    \n", "\n\n") + '\n    """'
 
 

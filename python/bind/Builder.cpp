@@ -57,8 +57,8 @@ uintptr_t Builder::checked(ingot_value value) const {
 }
 
 std::vector<uintptr_t> Builder::create(const std::string &name, const std::vector<uintptr_t> &operands,
-                                       const std::optional<std::vector<int32_t>> &groups,
-                                       const std::string &attributes, const std::optional<std::string> &dtype,
+                                       const std::optional<std::vector<int32_t>> &groups, const std::string &attributes,
+                                       const std::optional<std::string> &dtype,
                                        const std::optional<std::vector<TypeTuple>> &resultTypes) const {
   std::vector<ingot_value> values;
   for (uintptr_t operand : operands)

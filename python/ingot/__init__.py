@@ -15,6 +15,7 @@ from ingot.errors import (
     CorruptFileError,
     IngotError,
     InternalError,
+    LoweringError,
     UnsupportedError,
     UsageError,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "FallbackOp",
     "IngotError",
     "InternalError",
+    "LoweringError",
     "Port",
     "Program",
     "Session",

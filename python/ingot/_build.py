@@ -54,8 +54,6 @@ def _default_dtype(entries: Sequence[Any]) -> ElementType:
 
 def _check_fits(entries: Sequence[Any], dtype: ElementType) -> None:
     for entry in entries:
-        if not isinstance(entry, bool | int | float | complex | np.generic):
-            raise UsageError(f"a {type(entry).__name__} is no number of a constant")
         if dtype.is_integer or dtype.name == "bool":
             if isinstance(entry, float | complex) and entry != int(entry.real):
                 raise UsageError(f"{entry} is no {dtype.name}; give another dtype, or cast the tensor first")
@@ -77,6 +75,9 @@ def _array_of(value: Any, dtype: ElementType | None) -> tuple[np.ndarray[Any, An
         array = np.asarray(value)
         return array, dtype or ElementType.of(array.dtype)
     entries = _numbers(value)
+    for entry in entries:
+        if not isinstance(entry, bool | int | float | complex | np.generic):
+            raise UsageError(f"a {type(entry).__name__} is no number of a constant")
     wanted = dtype or _default_dtype(entries)
     _check_fits(entries, wanted)
     held = wanted.numpy or np.dtype("complex64" if wanted.is_complex else "float32")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ingot.errors import UsageError
+from ingot.errors import LoweringError, UnsupportedError, UsageError
 from ingot.ir import Value, building
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from ingot._core import Builder
 
 LoweringFunction: TypeAlias = Callable[[dict[str, Value], Any, Any], "Value | Sequence[Value | None] | None"]
+
+
+# How the report marks what came out of a lowering of the caller's.
+_FAILED = "its registered lowering failed: "
 
 
 class Location:
@@ -50,6 +55,18 @@ class Lowerings:
 
     def rows(self) -> list[tuple[str, Callable[[Builder], str | None]]]:
         return [(name, self._caller(function)) for name, function in self._functions.items()]
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """Around the conversion: what went wrong in a function becomes a LoweringError, caused by its exception."""
+        try:
+            yield
+        except UnsupportedError as error:
+            if self.failure is not None and not isinstance(self.failure, Exception):
+                raise self.failure from None  # the user wants to stop
+            if _FAILED not in str(error):
+                raise
+            raise LoweringError(str(error)) from self.failure
 
     def _caller(self, function: LoweringFunction) -> Callable[[Builder], str | None]:
         def call(builder: Builder) -> str | None:

@@ -19,6 +19,10 @@ class UnsupportedError(IngotError, NotImplementedError):
     """Valid, but Ingot cannot handle it. The message says what to do."""
 
 
+class LoweringError(UnsupportedError, ValueError):
+    """A lowering that the caller registered raised an exception, or gives something else than the program says."""
+
+
 class AssetIOError(IngotError, OSError):
     """The operating system refused: a missing file, no permission, a full disk."""
 

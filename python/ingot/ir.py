@@ -67,7 +67,7 @@ class ElementType:
             return dtype
         if isinstance(dtype, str):
             return cls(_BY_SPELLING.get(dtype) or _ALIASES.get(dtype) or dtype)
-        if dtype in (bool, int, float):
+        if isinstance(dtype, type) and dtype in (bool, int, float):
             return cls({bool: "bool", int: "int32", float: "float32"}[dtype])
         if type(dtype).__module__ == "torch":
             return cls(str(dtype).removeprefix("torch."))

@@ -16,7 +16,7 @@ from ingot import _arrays, _core
 from ingot._lowering import LoweringFunction, Lowerings
 from ingot._names import dimension_names, rename_symbols
 from ingot._tree import Tree
-from ingot.errors import IngotError, UsageError
+from ingot.errors import UsageError
 from ingot.session import Session
 
 if TYPE_CHECKING:
@@ -296,14 +296,8 @@ def _convert_exported(
     options = options | {"schemas": custom_schemas(exported)}
     program = rename_symbols(serialized.json, names)
     lowerings = Lowerings(functions, exported)
-    try:
+    with lowerings.errors():
         _core.convert_memory(program, serialized.weights, path, False, json.dumps(options), lowerings.rows())
-    except IngotError as error:
-        if lowerings.failure is None:
-            raise
-        if not isinstance(lowerings.failure, Exception):
-            raise lowerings.failure from None
-        raise error from lowerings.failure
 
 
 def _fallback_ops(path: str) -> tuple[FallbackOp, ...]:

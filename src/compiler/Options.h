@@ -8,7 +8,7 @@ namespace ingot {
 
 struct CompilerOptions {
   PipelineOptions pipeline;
-  bool specialise = false; ///< also make the cache entry for this CPU
+  bool specialise = false;          ///< also make the cache entry for this CPU
   std::vector<std::string> plugins; ///< paths of libraries with lowerings
 };
 

@@ -138,7 +138,8 @@ Result<Types> inferResultTypes(const OpDescription &description) {
   else if (rule)
     types = rule(op);
   else
-    return usageError("the result types of " + description.name.str() + " cannot be told; give them");
+    return usageError("the result types of " + description.name.str() +
+                      " cannot be told from its operands; give them (result_type)");
   if (!op.problem.empty())
     return usageError(description.name.str() + ": " + op.problem);
   if (llvm::is_contained(types, Type()))

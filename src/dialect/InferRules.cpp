@@ -49,9 +49,7 @@ Types inferConcat(Inference &op) {
   return {op.problem.empty() ? concatType(op.operands(), op.integer("axis")) : RankedTensorType()};
 }
 Types inferPad(Inference &op) { return {padType(op.tensor(0), op.list("low"), op.list("high"))}; }
-Types inferIndexSelect(Inference &op) {
-  return {indexSelectType(op.tensor(0), op.tensor(1), op.integer("axis"))};
-}
+Types inferIndexSelect(Inference &op) { return {indexSelectType(op.tensor(0), op.tensor(1), op.integer("axis"))}; }
 Types inferGather(Inference &op) { return {withShape(op.tensor(0), op.tensor(1).getShape())}; }
 Types inferIndex(Inference &op) {
   for (size_t i = 0; i < op.operands().size(); ++i)

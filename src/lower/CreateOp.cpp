@@ -33,8 +33,8 @@ private:
 
 /// Part of the structure of programs, or made by passes.
 bool isReserved(StringRef name) {
-  static const llvm::StringSet<> reserved = {"ingot.aten",   "ingot.yield", "ingot.cluster",  "ingot.if",
-                                             "ingot.while",  "ingot.for_each", "ingot.invoke", "ingot.weight"};
+  static const llvm::StringSet<> reserved = {"ingot.aten",  "ingot.yield",    "ingot.cluster", "ingot.if",
+                                             "ingot.while", "ingot.for_each", "ingot.invoke",  "ingot.weight"};
   return reserved.contains(name);
 }
 
@@ -75,8 +75,8 @@ Result<DictionaryAttr> parseAttributes(StringRef text, MLIRContext *context) {
   std::string braced = text.starts_with("{") ? text.str() : ("{" + text + "}").str();
   auto attributes = dyn_cast_or_null<DictionaryAttr>(parseAttribute(braced, context));
   if (!attributes)
-    return usageError("the attributes `" + text.str() + "` do not parse: " +
-                      (complaints.text.empty() ? "not a dictionary" : complaints.text));
+    return usageError("the attributes `" + text.str() +
+                      "` do not parse: " + (complaints.text.empty() ? "not a dictionary" : complaints.text));
   return attributes;
 }
 

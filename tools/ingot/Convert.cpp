@@ -17,7 +17,7 @@ namespace {
 
 struct ConvertOptions {
   std::string input, output, stopAfter, dumpFolder;
-  std::vector<std::string> disabledPasses;
+  std::vector<std::string> disabledPasses, plugins;
   bool overwrite = false, specialise = false, timePasses = false, fallback = false;
 };
 
@@ -25,6 +25,7 @@ constexpr const char *examples = R"(Examples:
   ingot convert resnet50.pt2 -o resnet50.ingot
   ingot convert resnet50.pt2 -o resnet50.ingot --overwrite --specialise
   ingot convert exotic.pt2 -o exotic.ingot --fallback
+  ingot convert custom.pt2 -o custom.ingot --plugin lowerings.so
   ingot convert resnet50.pt2 --stop-after lower --dump-ir ir/
 )";
 
@@ -38,7 +39,8 @@ nlohmann::json compilerOptions(const ConvertOptions &options) {
   nlohmann::json json = {{"specialise", needsSpecialising(options)},
                          {"disable_passes", options.disabledPasses},
                          {"time_passes", options.timePasses},
-                         {"fallback", options.fallback}};
+                         {"fallback", options.fallback},
+                         {"plugins", options.plugins}};
   if (!options.stopAfter.empty())
     json["stop_after"] = options.stopAfter;
   if (!options.dumpFolder.empty())
@@ -147,6 +149,9 @@ void cli::addConvert(CLI::App &app, Request &request) {
                     "Also compile it for this CPU, so that the first run is quick");
   command->add_flag("--fallback", options->fallback,
                     "Keep operators without a native form; PyTorch runs them (ingot run --fallback)");
+  command
+      ->add_option("--plugin", options->plugins, "Load a library with lowerings of operators (lib.so); may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--stop-after", options->stopAfter,
                       "Stop after a phase: import, functionalise, lower, optimise, fuse, codegen, plan");
   command->add_option("--dump-ir", options->dumpFolder, "Write the program after every phase into this folder");

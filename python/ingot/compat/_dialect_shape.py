@@ -246,7 +246,9 @@ def concat(*operands: Any, axis: Any = None, inputs: Any = None) -> Value:
     listed = next((given.pop(i) for i, operand in enumerate(given) if isinstance(operand, list | tuple)), inputs)
     if axis is None and given:
         axis = given.pop(0)
-    tensors = [emit.value_of(value) for value in (given if listed is None else listed)]
+    values = given if listed is None else listed
+    # A symbolic size is a vector of one element in the original.
+    tensors = [emit.vector([value]) if emit.is_number(value) else emit.value_of(value) for value in values]
     if not tensors or axis is None:
         raise UsageError("concat needs an axis and a tensor")
     name = emit.type_name(tensors[0])

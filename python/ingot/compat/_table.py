@@ -79,7 +79,7 @@ MODULES: dict[str, Names] = {
     "coreai_torch.composite_ops": Names(modules=["ingot.composite_ops"]),
     "coreai_torch.externalize": Names(places=_COMPOSITE, modules=["ingot.externalize"]),
     "coreai_torch._validate": Names(places=_CONVERTER, modules=["ingot._validate"]),
-    "coreai_torch._utils": Names(places=_COMPOSITE, modules=["ingot.lowering", "ingot.composite"]),
+    "coreai_torch._utils": Names(places=_COMPOSITE, modules=["ingot.compat.utils", "ingot.composite"]),
     "coreai_torch._compression": Names(modules=["ingot.compression"]),
     "coreai_torch.debugging": Names(not_yet=[name for names in _DEBUGGING.values() for name in names]),
     **{f"coreai_torch.debugging.{module}": Names(not_yet=names) for module, names in _DEBUGGING.items()},

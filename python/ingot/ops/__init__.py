@@ -1,8 +1,8 @@
 """One function for each op of the dialect, for lowerings and graphs written in Python.
 
 Operands are values, or what becomes a constant: numbers, lists, arrays. A Python number beside a tensor takes its
-element type. Sizes may be numbers that the program computes (`ops.dim`). Result types are found from the operands; the few ops
-whose types cannot be found need `result_type=` (or `result_types=`).
+element type. Sizes may be numbers that the program computes (`ops.dim`). Result types are found from the operands; the
+few ops whose types cannot be found need `result_type=` (or `result_types=`).
 
     y = ops.mul(ops.tanh(ops.div(x, limit)), limit)
     flat = ops.reshape(x, [ops.dim(x, 0), 12])

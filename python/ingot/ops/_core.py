@@ -334,9 +334,10 @@ def conv(
 ) -> Value:
     """convolution over 1 to 3 spatial dimensions, then bias and activation.
 
-    x is [N, C, ...]; weight [O, C/groups, ...], or [C, O/groups, ...] when `transposed`. `pad_low` and `pad_high`
-    are zeros
-    before and after each spatial dimension. `residual` has the result's shape and is added before the activation.
+    x is [N, C, ...]; weight [O, C/groups, ...], or [C, O/groups, ...] when `transposed`. `pad_low` and
+    `pad_high` are zeros
+    before and after each spatial dimension. `residual` has the result's shape and is added before the
+    activation.
     """
     x = build.tensor(x)
     weight = build.tensor(weight)
@@ -374,8 +375,8 @@ def attention(
 
     q is [..., H, L, E], k [..., G, S, E], v [..., G, S, F]; H is a multiple of G (grouped heads). The mask
     broadcasts to
-    [..., H, L, S]; a boolean one keeps where true. `causal` keeps s <= l. A row with nothing kept gives zeros, as
-    in PyTorch.
+    [..., H, L, S]; a boolean one keeps where true. `causal` keeps s <= l. A row with nothing kept gives zeros,
+    as in PyTorch.
     """
     q = build.tensor(q)
     k = build.tensor(k)

@@ -27,7 +27,9 @@ def cholesky(
 def lu(
     x: Operand, check: str = "", *, result_types: Sequence[Type] | None = None, loc: object = None
 ) -> tuple[Value, ...]:
-    """LU factors in one matrix, LAPACK's pivots (from 1), and 0 or the number of the first zero on the diagonal of U."""
+    """LU factors in one matrix, LAPACK's pivots (from 1), and 0 or the number of the first zero on the diagonal of
+    U.
+    """
     x = build.tensor(x)
     return build.several("lu", [x], {"check": build.string(check)}, result_types=result_types)
 
@@ -119,8 +121,8 @@ def eig(x: Operand, *, result_types: Sequence[Type] | None = None, loc: object =
 
 
 def svd(x: Operand, full: bool, *, result_types: Sequence[Type] | None = None, loc: object = None) -> tuple[Value, ...]:
-    """singular values in descending order, between their left vectors (columns) and right vectors (rows); `full` makes
-    both square.
+    """singular values in descending order, between their left vectors (columns) and right vectors (rows); `full`
+    makes both square.
     """
     x = build.tensor(x)
     return build.several("svd", [x], {"full": build.boolean(full)}, result_types=result_types)
@@ -142,8 +144,8 @@ def triangular_solve(
 def ldl(
     x: Operand, hermitian: bool, check: str = "", *, result_types: Sequence[Type] | None = None, loc: object = None
 ) -> tuple[Value, ...]:
-    """LDL factors of a symmetric or Hermitian matrix by its lower triangle, and LAPACK's pivots: those of sytrf and
-    hetrf.
+    """LDL factors of a symmetric or Hermitian matrix by its lower triangle, and LAPACK's pivots: those of sytrf
+    and hetrf.
     """
     x = build.tensor(x)
     attributes = {

@@ -25,8 +25,8 @@ def scatter(
 ) -> Value:
     """torch.scatter_reduce: result[index[i][j]][j] is combined with source[i][j] for axis 0.
 
-    `reduce` is `none` (the last one written stays), `add`, `prod`, `mean`, `amax` or `amin`. Without `include_self`
-    the
+    `reduce` is `none` (the last one written stays), `add`, `prod`, `mean`, `amax` or `amin`. Without
+    `include_self` the
     elements of x that are written to do not take part. The source may be larger than the index.
     """
     x = build.tensor(x)

@@ -30,10 +30,10 @@ def recurrent(
 
     `gates` is what the inputs contribute, [T, B, G * H], with their bias; or [sum of batch sizes, G * H] where
     `batch_sizes` [T] says how
-    many rows each step has, longest sequences first. `h` is [B, P], `c` [B, H] for the cell lstm, `weight` [G * H,
-    P], `bias` [G * H], and
-    `projection` [P, H] makes P from H. The cells are lstm, gru, tanh and relu, their gates ordered as in PyTorch.
-    Results: the sequence of
+    many rows each step has, longest sequences first. `h` is [B, P], `c` [B, H] for the cell lstm, `weight` [G *
+    H, P], `bias` [G * H], and
+    `projection` [P, H] makes P from H. The cells are lstm, gru, tanh and relu, their gates ordered as in
+    PyTorch. Results: the sequence of
     hidden states, the last hidden state and, for lstm, the last cell state.
     """
     gates = build.tensor(gates)
@@ -96,10 +96,10 @@ def embedding_bag(
 ) -> tuple[Value, ...]:
     """sum, mean or maximum of the rows of a table that each bag of indices names.
 
-    Bag b holds the indices from offsets[b] to the next offset. With `include_last_offset` the last offset ends the
-    last bag. `padding` is
-    the index that does not count, -1 for none. `weights` multiplies every row. Empty bags give zeros. Results: the
-    bags, and the
+    Bag b holds the indices from offsets[b] to the next offset. With `include_last_offset` the last offset ends
+    the last bag. `padding` is
+    the index that does not count, -1 for none. `weights` multiplies every row. Empty bags give zeros. Results:
+    the bags, and the
     number of rows in each.
     """
     table = build.tensor(table)

@@ -39,8 +39,8 @@ def fft(
 
 
 def overlap_add(x: Operand, hop: int, *, result_type: Type | None = None, loc: object = None) -> Value:
-    """sum of frames, each `hop` elements after the one before: [..., frames, width] becomes [..., (frames - 1) * hop +
-    width].
+    """sum of frames, each `hop` elements after the one before: [..., frames, width] becomes [..., (frames - 1) *
+    hop + width].
     """
     x = build.tensor(x)
     return build.single("overlap_add", [x], {"hop": build.integer(hop)}, result_type=result_type)

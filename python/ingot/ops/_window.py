@@ -15,7 +15,8 @@ from ingot.ir import Type, Value
 def adaptive_max_pool(
     x: Operand, output: Sequence[Number], *, result_types: Sequence[Type] | None = None, loc: object = None
 ) -> tuple[Value, ...]:
-    """largest element, and its flat position, of the windows that divide the spatial dimensions into `output` parts.
+    """largest element, and its flat position, of the windows that divide the spatial dimensions into `output`
+    parts.
 
     The windows are those of `adaptive_avg_pool`; kDynamic entries of `output` take the next operand. NaN wins.
     """
@@ -58,8 +59,8 @@ def plane_scatter(
 ) -> Value:
     """zeros [P, size] with values [P, K] written, or added, at positions of their plane: the inverse of pooling.
 
-    Of several writes to one place the last counts. `size` is kDynamic where it is the operand. Positions outside
-    are run-time errors.
+    Of several writes to one place the last counts. `size` is kDynamic where it is the operand. Positions
+    outside are run-time errors.
     """
     values = build.tensor(values)
     indices = build.tensor(indices)
@@ -112,8 +113,8 @@ def grid_sample(
 ) -> Value:
     """x at the places of a grid of coordinates in [-1, 1], as torch.grid_sampler.
 
-    x is [N, C, H, W] or [N, C, D, H, W]; the grid [N, H', W', 2] or [N, D', H', W', 3] lists the last dimension's
-    coordinate first.
+    x is [N, C, H, W] or [N, C, D, H, W]; the grid [N, H', W', 2] or [N, D', H', W', 3] lists the last
+    dimension's coordinate first.
     `mode` is bilinear, nearest or bicubic; `padding` zeros, border or reflection.
     """
     x = build.tensor(x)
@@ -137,10 +138,11 @@ def resize_filtered(
     result_type: Type | None = None,
     loc: object = None,
 ) -> Value:
-    """interpolation of [N, C, H, W], one dimension after the other, with a filter that widens when the image shrinks.
+    """interpolation of [N, C, H, W], one dimension after the other, with a filter that widens when the image
+    shrinks.
 
-    Without `antialias` the filter keeps its width: so PyTorch resizes images of bytes. `mode` is linear or cubic,
-    `scales` are the factors
+    Without `antialias` the filter keeps its width: so PyTorch resizes images of bytes. `mode` is linear or
+    cubic, `scales` are the factors
     the user gave, 0 where sizes decide.
     """
     x = build.tensor(x)
@@ -169,8 +171,8 @@ def roi_align(
 ) -> Value:
     """mean of bilinear samples in each of `output` parts of boxes, as torchvision.ops.roi_align.
 
-    `boxes` is [K, 5]: the image's number, then the corners (x, y), (x, y). `samples` 0 takes as many samples as a
-    part is large.
+    `boxes` is [K, 5]: the image's number, then the corners (x, y), (x, y). `samples` 0 takes as many samples as
+    a part is large.
     """
     x = build.tensor(x)
     boxes = build.tensor(boxes)
