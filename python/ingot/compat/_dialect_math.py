@@ -116,10 +116,28 @@ def _fold(function: Callable[..., Any] | None, a: Value, b: Value) -> Value | No
     return emit.constant(result, result.dtype)
 
 
+_ON_SIZES = {"add": "add", "sub": "sub", "mul": "mul", "floor_divide": "floordiv", "maximum": "max", "minimum": "min"}
+
+
+def _of_sizes(name: str, a: Value, b: Value) -> Value | None:
+    """Arithmetic on vectors of sizes stays symbolic, so that shapes made of the result need not be read from it."""
+    first, second = emit.known_vector(a), emit.known_vector(b)
+    if name not in _ON_SIZES or first is None or second is None:
+        return None
+    count = max(len(first), len(second))
+    if {len(first), len(second)} - {1, count}:
+        return None
+    first, second = first * (count // len(first)), second * (count // len(second))
+    sizes = [emit.arithmetic(_ON_SIZES[name], x, y) for x, y in zip(first, second, strict=True)]
+    result = emit.vector(sizes, emit.type_name(a))
+    return result if emit.rank_of(a) or emit.rank_of(b) else emit.reshape(result, [])
+
+
 def _binary(name: str, op: str, what: str, fold: Callable[..., Any] | None = None) -> Callable[..., Value]:
     def build(a: Any, b: Any) -> Value:
         first, second = pair(a, b)
         folded = _fold(fold, first, second)
+        folded = _of_sizes(name, first, second) if folded is None else folded
         return getattr(ops, op)(first, second) if folded is None else folded
 
     build.__name__ = name
