@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -74,7 +75,7 @@ class NDArray:
     @property
     def element_type(self) -> str:
         """The element type by its name in torch, such as "bfloat16"."""
-        return str(self._array.dtype).removeprefix("torch.")
+        return element_type(self._array)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -131,7 +132,13 @@ def unwrap(value: Any) -> Any:
 
 
 def element_type(array: Any) -> str:
-    return str(array.dtype).removeprefix("torch.")
+    """The name in torch of the element type of a numpy array or a tensor, whatever its order of bytes."""
+    return _name_of(array.dtype)
+
+
+@functools.cache
+def _name_of(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
 
 
 def empty(name: str, shape: Sequence[int]) -> Any:

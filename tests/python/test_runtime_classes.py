@@ -195,6 +195,14 @@ def test_narrow_arrays_are_widened(tmp_path: Path) -> None:
         function.call({"x": np.array([1, 2], np.int32)})
 
 
+def test_foreign_order_of_bytes(writes: Asset) -> None:
+    function = Model.open(writes.path).load_function("main")
+    state = np.zeros(4, ">i8")
+    (out,) = function.call({"x": np.arange(4).astype(">i4")}, {"y": state}).values()
+    np.testing.assert_array_equal(state, np.arange(4))
+    np.testing.assert_array_equal(out.numpy(), 2 * np.arange(4))
+
+
 def test_outputs_can_be_written_to(tmp_path: Path) -> None:
     class Constant(torch.nn.Module):
         def __init__(self) -> None:
