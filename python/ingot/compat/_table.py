@@ -28,7 +28,7 @@ _EXTERNALIZE = {
     name: f"ingot.externalize:{name}"
     for name in ("ExternalizeSpec", "_patch_model_for_externalization", "_subexport_and_restore")
 }
-_KERNELS = {name: f"ingot:{name}" for name in ("TorchMetalKernel", "MetalParameter")}
+_KERNELS = {name: f"ingot.kernels:{name}" for name in ("TorchMetalKernel", "MetalParameter")}
 _COMPOSITE = {"generate_composite_decl": "ingot.composite:generate_composite_decl"}
 _AUTHORING = {
     "AIProgram": "ingot.program:Program",
@@ -36,7 +36,7 @@ _AUTHORING = {
     "Module": "ingot:Module",
     "TensorSpec": "ingot:TensorSpec",
     "Value": "ingot.ir:Value",
-    "MetalParameter": "ingot:MetalParameter",
+    "MetalParameter": "ingot.kernels:MetalParameter",
 }
 _RUNTIME = {"AIModel": "ingot.runtime:Model", "AIModelAsset": "ingot.asset:Asset"}
 _DIALECT = Names(modules=["ingot.compat.coreai_dialect"])
