@@ -62,7 +62,14 @@ typedef struct ingot_tensor {
   const int64_t *strides;
 } ingot_tensor;
 
+/* A state by its name: memory that a call reads and changes. Contiguous; `name` ends with a zero byte. */
+typedef struct ingot_state {
+  const char *name;
+  ingot_tensor tensor;
+} ingot_state;
+
 typedef struct ingot_program ingot_program; /* a loaded asset */
+typedef struct ingot_session ingot_session; /* states of one user of a program */
 typedef struct ingot_result ingot_result;   /* the outputs of one call */
 
 INGOT_API const char *ingot_version(void);
@@ -96,9 +103,39 @@ INGOT_API void ingot_program_free(ingot_program *program);
 /* Entry points, inputs, outputs and states as JSON text; valid as long as the program. */
 INGOT_API const char *ingot_program_describe(const ingot_program *program);
 
-/* Runs entry point `entry` (NULL: the only one) on inputs in the order of its description. */
+/* Runs entry point `entry` (NULL: the only one) on inputs in the order of its description, without those that are
+ * literals or have "state". States keep their new values in the program until the next call. */
 INGOT_API ingot_status ingot_program_run(ingot_program *program, const char *entry, const ingot_tensor *inputs,
                                          size_t input_count, ingot_result **result);
+
+/* The same with states in the caller's memory, which the call reads and changes in place, whatever their number. States
+ * that are not given are the program's own; an argument that the program changes (an input with "state") must be given.
+ * No two may share memory. */
+INGOT_API ingot_status ingot_program_run_with_states(ingot_program *program, const char *entry,
+                                                     const ingot_tensor *inputs, size_t input_count,
+                                                     const ingot_state *states, size_t state_count,
+                                                     ingot_result **result);
+
+/* The program's own states: a copy of one as the only tensor of `result`, a new value (of any strides) for one, and the
+ * initial values for all. */
+INGOT_API ingot_status ingot_program_read_state(ingot_program *program, const char *name, ingot_result **result);
+INGOT_API ingot_status ingot_program_write_state(ingot_program *program, const char *name, const ingot_tensor *value);
+INGOT_API ingot_status ingot_program_reset_states(ingot_program *program);
+
+/* A session has states of its own over the same weights and plan, so that several users can run one program at once. It
+ * starts with the initial values, and keeps the program alive. */
+INGOT_API ingot_status ingot_session_create(ingot_program *program, ingot_session **session);
+INGOT_API void ingot_session_free(ingot_session *session);
+INGOT_API ingot_status ingot_session_run(ingot_session *session, const char *entry, const ingot_tensor *inputs,
+                                         size_t input_count, const ingot_state *states, size_t state_count,
+                                         ingot_result **result);
+INGOT_API ingot_status ingot_session_read_state(ingot_session *session, const char *name, ingot_result **result);
+INGOT_API ingot_status ingot_session_write_state(ingot_session *session, const char *name, const ingot_tensor *value);
+INGOT_API ingot_status ingot_session_reset_states(ingot_session *session);
+
+/* Bytes that calls have moved from one place to another without computing anything, since the process started: a call
+ * that changes a state in place adds what it writes, not the size of the state. */
+INGOT_API uint64_t ingot_copied_bytes(void);
 
 /* Output i; its memory belongs to the result. */
 INGOT_API size_t ingot_result_count(const ingot_result *result);

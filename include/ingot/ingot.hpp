@@ -61,6 +61,7 @@ template <typename T> constexpr ingot_dtype dtypeOf() {
 
 struct Free {
   void operator()(ingot_program *program) const { ingot_program_free(program); }
+  void operator()(ingot_session *session) const { ingot_session_free(session); }
   void operator()(ingot_result *result) const { ingot_result_free(result); }
 };
 
@@ -72,6 +73,9 @@ ingot_tensor tensor(const T *data, std::span<const int64_t> sizes, std::span<con
   return {const_cast<void *>(static_cast<const void *>(data)), detail::dtypeOf<std::remove_cv_t<T>>(),
           static_cast<int32_t>(sizes.size()), sizes.data(), strides.empty() ? nullptr : strides.data()};
 }
+
+/// A state in the caller's memory, which a call reads and changes in place; `name` must outlive it.
+inline ingot_state state(const char *name, ingot_tensor tensor) { return {name, tensor}; }
 
 /// The outputs of one call. They live as long as this object.
 class Result {
@@ -113,17 +117,68 @@ public:
   /// Entry points, inputs, outputs and states as JSON text.
   std::string describe() const { return ingot_program_describe(handle.get()); }
 
-  Result run(std::span<const ingot_tensor> inputs, const char *entry = nullptr) {
+  Result run(std::span<const ingot_tensor> inputs, const char *entry = nullptr,
+             std::span<const ingot_state> states = {}) {
     ingot_result *result = nullptr;
-    detail::check(ingot_program_run(handle.get(), entry, inputs.data(), inputs.size(), &result));
+    detail::check(ingot_program_run_with_states(handle.get(), entry, inputs.data(), inputs.size(), states.data(),
+                                                states.size(), &result));
     return Result(result);
   }
-  Result run(std::initializer_list<ingot_tensor> inputs, const char *entry = nullptr) {
-    return run(std::span(inputs.begin(), inputs.size()), entry);
+  Result run(std::initializer_list<ingot_tensor> inputs, const char *entry = nullptr,
+             std::initializer_list<ingot_state> states = {}) {
+    return run(std::span(inputs.begin(), inputs.size()), entry, std::span(states.begin(), states.size()));
   }
 
+  /// A copy of a state's value, as the only output.
+  Result readState(const char *name) const {
+    ingot_result *result = nullptr;
+    detail::check(ingot_program_read_state(handle.get(), name, &result));
+    return Result(result);
+  }
+  void writeState(const char *name, const ingot_tensor &value) {
+    detail::check(ingot_program_write_state(handle.get(), name, &value));
+  }
+  /// Gives every state its initial value.
+  void resetStates() { detail::check(ingot_program_reset_states(handle.get())); }
+
 private:
+  friend class Session;
+
   std::unique_ptr<ingot_program, detail::Free> handle;
+};
+
+/// States of one user over the weights and the plan of a program, which it keeps alive.
+class Session {
+public:
+  explicit Session(const Program &program) {
+    ingot_session *made = nullptr;
+    detail::check(ingot_session_create(program.handle.get(), &made));
+    handle.reset(made);
+  }
+
+  Result run(std::span<const ingot_tensor> inputs, const char *entry = nullptr,
+             std::span<const ingot_state> states = {}) {
+    ingot_result *result = nullptr;
+    detail::check(ingot_session_run(handle.get(), entry, inputs.data(), inputs.size(), states.data(), states.size(),
+                                    &result));
+    return Result(result);
+  }
+  Result run(std::initializer_list<ingot_tensor> inputs, const char *entry = nullptr,
+             std::initializer_list<ingot_state> states = {}) {
+    return run(std::span(inputs.begin(), inputs.size()), entry, std::span(states.begin(), states.size()));
+  }
+  Result readState(const char *name) const {
+    ingot_result *result = nullptr;
+    detail::check(ingot_session_read_state(handle.get(), name, &result));
+    return Result(result);
+  }
+  void writeState(const char *name, const ingot_tensor &value) {
+    detail::check(ingot_session_write_state(handle.get(), name, &value));
+  }
+  void resetStates() { detail::check(ingot_session_reset_states(handle.get())); }
+
+private:
+  std::unique_ptr<ingot_session, detail::Free> handle;
 };
 
 /// Converts an exported program (.pt2) and saves it as an asset.

@@ -21,6 +21,7 @@ namespace {
 using InputArray = nb::ndarray<nb::ro>;
 using OutputArray = nb::ndarray<>;
 
+/// A loaded asset, with its own states or with those of a session.
 class Program {
 public:
   Program(const std::string &path, const std::string &optionsJson) {
@@ -32,10 +33,18 @@ public:
 
   std::string describe() const { return ingot_program_describe(handle.get()); }
   std::vector<OutputArray> run(const std::string &entry, nb::list inputs,
-                               const std::vector<std::optional<std::string>> &dtypes, bool forNumpy) const;
+                               const std::vector<std::optional<std::string>> &dtypes, bool forNumpy,
+                               nb::dict states) const;
+  OutputArray readState(const std::string &name, bool forNumpy) const;
+  void writeState(const std::string &name, nb::handle array, const std::optional<std::string> &dtype) const;
+  void resetStates() const;
+  Program newSession() const;
 
 private:
+  Program() = default;
+
   std::shared_ptr<ingot_program> handle;
+  std::shared_ptr<ingot_session> session; ///< whose states are used; none: the program's
 };
 
 /// One input: the array keeps the memory, the rest is the C interface's view of it.
@@ -51,8 +60,7 @@ struct Argument {
 };
 
 /// `dtypeName` is for element types that the array's library passes under another one.
-Argument makeArgument(nb::handle object, size_t index, const std::optional<std::string> &dtypeName) {
-  std::string place = "input " + std::to_string(index);
+Argument makeArgument(nb::handle object, const std::string &place, const std::optional<std::string> &dtypeName) {
   Argument argument;
   if (!nb::try_cast(object, argument.array, false))
     throw Failure(ErrorKind::Usage,
@@ -92,19 +100,59 @@ OutputArray makeOutput(const std::shared_ptr<ingot_result> &result, size_t index
   return OutputArray(tensor->data, shape.size(), shape.data(), owner, tensor->strides, type);
 }
 
+/// Arrays that a call changes; their names and memory must stay while it runs.
+struct StateArguments {
+  std::vector<std::string> names;
+  std::vector<Argument> arguments;
+
+  explicit StateArguments(nb::dict states);
+
+  std::vector<ingot_state> views() const {
+    std::vector<ingot_state> list;
+    for (size_t i = 0; i < names.size(); ++i)
+      list.push_back({names[i].c_str(), arguments[i].view()});
+    return list;
+  }
+};
+
+/// Values are arrays, or pairs of an array and the name of its element type.
+StateArguments::StateArguments(nb::dict states) {
+  for (auto [key, value] : states) {
+    names.push_back(nb::cast<std::string>(key));
+    std::optional<std::string> dtype;
+    nb::object array = nb::borrow(value);
+    if (nb::isinstance<nb::tuple>(value) && nb::len(value) == 2) {
+      array = value[0];
+      dtype = nb::cast<std::optional<std::string>>(value[1]);
+    }
+    const std::string place = "state '" + names.back() + "'";
+    arguments.push_back(makeArgument(array, place, dtype));
+    nb::ndarray<> writable;
+    if (!nb::try_cast(array, writable, false))
+      throw Failure(ErrorKind::Usage, place + " is a read-only array, and the program changes it");
+  }
+}
+
 std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
-                                      const std::vector<std::optional<std::string>> &dtypes, bool forNumpy) const {
+                                      const std::vector<std::optional<std::string>> &dtypes, bool forNumpy,
+                                      nb::dict states) const {
   std::vector<Argument> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
-    arguments.push_back(makeArgument(inputs[i], i, i < dtypes.size() ? dtypes[i] : std::nullopt));
+    arguments.push_back(
+        makeArgument(inputs[i], "input " + std::to_string(i), i < dtypes.size() ? dtypes[i] : std::nullopt));
   std::vector<ingot_tensor> views;
   for (const Argument &argument : arguments)
     views.push_back(argument.view());
+  StateArguments stateArguments(states);
+  std::vector<ingot_state> given = stateArguments.views();
   ingot_result *raw = nullptr;
   ingot_status status;
   {
     nb::gil_scoped_release release;
-    status = ingot_program_run(handle.get(), entry.c_str(), views.data(), views.size(), &raw);
+    status = session ? ingot_session_run(session.get(), entry.c_str(), views.data(), views.size(), given.data(),
+                                         given.size(), &raw)
+                     : ingot_program_run_with_states(handle.get(), entry.c_str(), views.data(), views.size(),
+                                                     given.data(), given.size(), &raw);
   }
   check(status);
   std::shared_ptr<ingot_result> result(raw, &ingot_result_free);
@@ -114,11 +162,43 @@ std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
   return outputs;
 }
 
+OutputArray Program::readState(const std::string &name, bool forNumpy) const {
+  ingot_result *raw = nullptr;
+  check(session ? ingot_session_read_state(session.get(), name.c_str(), &raw)
+                : ingot_program_read_state(handle.get(), name.c_str(), &raw));
+  return makeOutput(std::shared_ptr<ingot_result>(raw, &ingot_result_free), 0, forNumpy);
+}
+
+void Program::writeState(const std::string &name, nb::handle array, const std::optional<std::string> &dtype) const {
+  Argument argument = makeArgument(array, "the value of state '" + name + "'", dtype);
+  ingot_tensor view = argument.view();
+  check(session ? ingot_session_write_state(session.get(), name.c_str(), &view)
+                : ingot_program_write_state(handle.get(), name.c_str(), &view));
+}
+
+void Program::resetStates() const {
+  check(session ? ingot_session_reset_states(session.get()) : ingot_program_reset_states(handle.get()));
+}
+
+Program Program::newSession() const {
+  ingot_session *made = nullptr;
+  check(ingot_session_create(handle.get(), &made));
+  Program result;
+  result.handle = handle;
+  result.session.reset(made, &ingot_session_free);
+  return result;
+}
+
 } // namespace
 
 void bind::initProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A loaded asset.")
       .def(nb::init<const std::string &, const std::string &>(), "path"_a, "options_json"_a = "")
       .def("describe", &Program::describe, "Entry points as JSON text.")
-      .def("run", &Program::run, "entry"_a, "inputs"_a, "dtypes"_a, "for_numpy"_a);
+      .def("run", &Program::run, "entry"_a, "inputs"_a, "dtypes"_a, "for_numpy"_a, "states"_a = nb::dict())
+      .def("read_state", &Program::readState, "name"_a, "for_numpy"_a)
+      .def("write_state", &Program::writeState, "name"_a, "array"_a, "dtype"_a = nb::none())
+      .def("reset_states", &Program::resetStates)
+      .def("session", &Program::newSession);
+  module.def("copied_bytes", &ingot_copied_bytes);
 }

@@ -23,6 +23,7 @@ from ingot.errors import (
     UsageError,
 )
 from ingot.program import EntryPoint, FallbackOp, Graph, Port, Program, load
+from ingot.session import Session
 
 __version__: str = _version()
 
@@ -51,6 +52,7 @@ __all__ = [
     "LoweringError",
     "Port",
     "Program",
+    "Session",
     "UnsupportedError",
     "UsageError",
     "convert",

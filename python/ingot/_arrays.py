@@ -18,6 +18,18 @@ _EXTENDED = {
 }
 
 
+def carrier(dtype: str) -> str | None:
+    """The integer type of numpy whose bytes stand for a type that numpy does not have."""
+    return _EXTENDED.get(dtype)
+
+
+def extended_dtype(dtype: str) -> Any:
+    """ml_dtypes' type of that name; ImportError without that package."""
+    import ml_dtypes
+
+    return getattr(ml_dtypes, dtype)
+
+
 def is_torch(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
@@ -66,7 +78,7 @@ def to_torch(output: Any) -> Any:
     return torch.from_dlpack(output)
 
 
-class _Capsule:
+class Capsule:
     """numpy asks for an object with DLPack's two methods, where torch takes the bare capsule."""
 
     def __init__(self, capsule: Any) -> None:
@@ -83,7 +95,7 @@ def to_numpy(output: Any, dtype: str) -> Any:
     """`_core` passes types that numpy does not have as integers of their size, if asked to."""
     import numpy as np
 
-    holder = _Capsule(output)
+    holder = Capsule(output)
     if dtype not in _EXTENDED:
         return np.from_dlpack(holder)
     try:
@@ -93,11 +105,69 @@ def to_numpy(output: Any, dtype: str) -> Any:
     return np.from_dlpack(holder).view(getattr(ml_dtypes, dtype))
 
 
-def copy_into(target: Any, output: Any) -> None:
-    """Replaces the content of a caller's array: what the program did to it in place."""
-    if is_torch(target):
-        target.detach().copy_(output)
-        return
+def writable(array: Any) -> Any:
+    """An output that may be written to: numpy takes DLPack arrays for read-only, but outputs own their memory."""
+    import ctypes
+
     import numpy as np
 
-    np.copyto(target, output)
+    if array.flags.writeable or array.size == 0:
+        return array
+    if not array.flags.c_contiguous:
+        return array.copy()
+    memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+    memory.owner = array  # keeps it alive
+    return np.ndarray(array.shape, array.dtype, memory)
+
+
+class StateArray:
+    """A caller's array that a call changes: where it is, or through a copy if that cannot be."""
+
+    def __init__(self, value: Any, name: str, dtype: str, taken: list[tuple[int, int]]) -> None:
+        """`taken` has the memory of the call's other states, which must not overlap."""
+        self._value = value
+        self._copy = None
+        array, self._dtype = to_input(value, name, dtype)
+        if is_torch(value):
+            is_plain = value.is_contiguous() and not value.is_conj() and not value.is_neg()
+            memory = (array.data_ptr(), array.data_ptr() + array.nbytes)
+        else:
+            import numpy as np
+
+            if not isinstance(value, np.ndarray):
+                raise UsageError(f"the program changes input '{name}': pass a tensor or a numpy array")
+            if not value.flags.writeable:
+                raise UsageError(f"input '{name}' is read-only, and the program changes it")
+            is_plain = value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
+            memory = (array.ctypes.data, array.ctypes.data + array.nbytes)
+        if is_plain and not any(begin < memory[1] and memory[0] < end for begin, end in taken):
+            taken.append(memory)
+            self._array = array
+        else:
+            self._copy = self._array = _contiguous_copy(array)
+
+    @property
+    def argument(self) -> Any:
+        """What `_core` takes as a state."""
+        return (self._array, self._dtype) if self._dtype else self._array
+
+    def finish(self) -> None:
+        """After the call: the caller's array has the new content."""
+        if is_torch(self._value):
+            if self._copy is not None:
+                self._value.detach().copy_(self._copy)
+            elif not self._value.is_inference():
+                # Autograd has to know, as after any operation in place.
+                sys.modules["torch"].autograd.graph.increment_version(self._value)
+        elif self._copy is not None:
+            import numpy as np
+
+            np.copyto(self._value, self._copy.view(self._value.dtype.newbyteorder("=")))
+
+
+def _contiguous_copy(array: Any) -> Any:
+    if is_torch(array):
+        return array.clone(memory_format=sys.modules["torch"].contiguous_format)
+    import numpy as np
+
+    return np.array(array, order="C", copy=True)

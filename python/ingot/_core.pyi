@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 class WeightRef:
@@ -47,8 +47,21 @@ class Program:
         inputs: list[Any],
         dtypes: Sequence[str | None],
         for_numpy: bool,
+        states: Mapping[str, Any] = {},
     ) -> list[Any]:
-        """Outputs as objects with `__dlpack__`. `dtypes` names the element types that arrays cannot say."""
+        """Outputs as objects with `__dlpack__`. `dtypes` names the element types that arrays cannot say.
+
+        `inputs` are those of the description that are neither literals nor states. `states` maps names to writable,
+        contiguous arrays (or pairs of an array and its element type's name) that are read and changed in place; those
+        that are not given are the program's own, except for arguments, which must be given.
+        """
+    def read_state(self, name: str, for_numpy: bool) -> Any:
+        """A copy of one of the program's own states, as `run` gives outputs."""
+    def write_state(self, name: str, array: Any, dtype: str | None = None) -> None: ...
+    def reset_states(self) -> None:
+        """Gives every state its initial value."""
+    def session(self) -> Program:
+        """The same program with states of its own."""
 
 def convert_file(pt2_path: str, asset_path: str, overwrite: bool, options_json: str) -> None: ...
 def check_savable(path: str, overwrite: bool) -> None: ...
@@ -57,3 +70,5 @@ def version() -> str: ...
 def set_num_threads(count: int) -> None: ...
 def get_num_threads() -> int: ...
 def manual_seed(seed: int) -> None: ...
+def copied_bytes() -> int:
+    """Bytes that calls have copied since the process started, for tests."""

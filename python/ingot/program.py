@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ingot import _arrays, _core
 from ingot._tree import Tree
 from ingot.errors import UsageError
+from ingot.session import Session
 
 if TYPE_CHECKING:
     from ingot.asset import Asset
@@ -34,8 +35,8 @@ class Port:
     literal: Any = None
     is_scalar: bool = False
     """A number instead of a tensor."""
-    mutates: str = ""
-    """Outputs only: the input whose content this output replaces."""
+    state: str = ""
+    """Inputs only: the state that the argument is, because the program changes it in place."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +204,39 @@ class Program:
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the only entry point with the original call's arguments; the result has its structure.
 
-        Tensors may be torch's or numpy's; if any is torch's, the results are too.
+        Tensors may be torch's or numpy's; if any is torch's, the results are too. An argument that the model changes in
+        place is changed here as well.
         """
-        if len(self._signatures) != 1:
-            names = ", ".join(self._signatures)
-            raise UsageError(f"the program has several entry points ({names}); use run_entry(name, ...)")
-        return self.run_entry(next(iter(self._signatures)), *args, **kwargs)
+        return self.run_entry(self._only_entry(), *args, **kwargs)
 
     def run_entry(self, entry: str, /, *args: Any, **kwargs: Any) -> Any:
         """Like `run`, for one of several entry points."""
+        return self._run(self._core, entry, args, kwargs)
+
+    def session(self) -> Session:
+        """The same program with states of its own, so that several users can run it at once."""
+        return Session(self, self._core.session())
+
+    def reset_states(self) -> None:
+        """Gives every state that the program keeps between calls its initial value."""
+        self._core.reset_states()
+
+    def read_state(self, name: str) -> Any:
+        """A copy of a state that the program keeps between calls."""
+        return self._read_state(self._core, name)
+
+    def write_state(self, name: str, value: Any) -> None:
+        """Replaces the value of a state that the program keeps between calls."""
+        self._write_state(self._core, name, value)
+
+    def _only_entry(self) -> str:
+        if len(self._signatures) != 1:
+            names = ", ".join(self._signatures)
+            raise UsageError(f"the program has several entry points ({names}); use run_entry(name, ...)")
+        return next(iter(self._signatures))
+
+    def _run(self, core: _core.Program, entry: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Calls an entry point with the states of `core`. Arguments that it changes are changed in place."""
         signature = self._signatures.get(entry)
         if signature is None:
             raise UsageError(f"there is no entry point '{entry}'; there are {', '.join(self._signatures)}")
@@ -221,12 +246,35 @@ class Program:
             for port, value in zip(signature.entry.inputs, values, strict=True)
             if not _check_literal(port, value)
         ]
-        arrays = [_arrays.to_input(value, port.name, port.dtype) for port, value in given]
+        arrays = [_arrays.to_input(value, port.name, port.dtype) for port, value in given if not port.state]
+        taken: list[tuple[int, int]] = []
+        states = {
+            port.state: _arrays.StateArray(value, port.name, port.dtype, taken) for port, value in given if port.state
+        }
         has_tensors = any(not port.is_scalar for port, _ in given)
         use_torch = any(_arrays.is_torch(value) for value in values) or (self._returns_torch and not has_tensors)
-        raw = self._core.run(entry, [array for array, _ in arrays], [dtype for _, dtype in arrays], not use_torch)
-        inputs = {port.name: value for port, value in given}
-        return signature.unflatten(_outputs(signature.entry, raw, inputs, use_torch))
+        raw = core.run(
+            entry,
+            [array for array, _ in arrays],
+            [dtype for _, dtype in arrays],
+            not use_torch,
+            {name: state.argument for name, state in states.items()},
+        )
+        for state in states.values():
+            state.finish()
+        return signature.unflatten(_outputs(signature.entry, raw, use_torch))
+
+    def _state_dtype(self, name: str) -> str:
+        ports = (port for entry in self.entry_points for port in entry.states)
+        return next((port.dtype for port in ports if port.name == name), "")
+
+    def _read_state(self, core: _core.Program, name: str) -> Any:
+        raw = core.read_state(name, not self._returns_torch)
+        return _arrays.to_torch(raw) if self._returns_torch else _arrays.to_numpy(raw, self._state_dtype(name))
+
+    def _write_state(self, core: _core.Program, name: str, value: Any) -> None:
+        array, dtype = _arrays.to_input(value, name, self._state_dtype(name))
+        core.write_state(name, array, dtype)
 
     def optimize(self) -> Program:
         """Does nothing, since conversion leaves programs optimised; gives the program back."""
@@ -291,7 +339,7 @@ def _port(described: dict[str, Any]) -> Port:
         is_literal="literal" in described,
         literal=described.get("literal"),
         is_scalar=described.get("scalar", False),
-        mutates=described.get("mutates", ""),
+        state=described.get("state", ""),
     )
 
 
@@ -308,8 +356,8 @@ def _check_literal(port: Port, value: Any) -> bool:
     return True
 
 
-def _outputs(entry: EntryPoint, raw: list[Any], inputs: dict[str, Any], use_torch: bool) -> list[Any]:
-    """The results in order. What replaces an input's content is written there instead."""
+def _outputs(entry: EntryPoint, raw: list[Any], use_torch: bool) -> list[Any]:
+    """The results in order."""
     results: list[Any] = []
     arrays = iter(raw)
     for port in entry.outputs:
@@ -318,8 +366,5 @@ def _outputs(entry: EntryPoint, raw: list[Any], inputs: dict[str, Any], use_torc
             continue
         raw_array = next(arrays)
         array = _arrays.to_torch(raw_array) if use_torch else _arrays.to_numpy(raw_array, port.dtype)
-        if port.mutates:
-            _arrays.copy_into(inputs[port.mutates], array)
-        else:
-            results.append(array.item() if port.is_scalar else array)
+        results.append(array.item() if port.is_scalar else array)
     return results

@@ -22,8 +22,9 @@
 // members it does not know are ignored, and what it must not ignore is named in `requirements`.
 //   1.0  first
 //   1.1  "fallback", with the requirement "libtorch"
-//   1.2  "metadata"; functions that call each other in the program
-#pragma once
+//   1.2  an argument that the program changes is among the states, without "weight", and has "state"; before, its new
+//        value was an output with the argument's name in "mutates"
+//        value was an output with the argument\'s name in "mutates"@@#pragma once
 
 #include "base/DType.h"
 #include "base/Hash.h"
@@ -69,18 +70,19 @@ struct Port {
   bool isScalar = false;
   /// JSON text of an argument or result that is no tensor and never changes (null, 3, "x"); else empty.
   std::string literal = {};
-  /// Outputs only: the input whose content this output replaces in the caller; else empty.
-  std::string mutates = {};
+  /// Inputs only: the state that this argument is, because the program changes it; else empty.
+  std::string state = {};
 
   bool operator==(const Port &) const = default;
 };
 
-/// A tensor that survives from call to call.
+/// A tensor that a call changes in place: in the caller's memory, or in the program's, where it survives the call.
 struct StatePort {
   std::string name;
   DType dtype = DType::Float32;
   std::vector<std::string> shape = {};
-  std::string weight = {}; ///< name in Manifest::weights of the value before the first call; empty: zeros
+  /// Name in Manifest::weights of the value before the first call; empty for arguments, which the caller gives.
+  std::string weight = {};
 
   bool operator==(const StatePort &) const = default;
 };

@@ -2,6 +2,7 @@
 #include "asset/Format.h"
 #include "base/Json.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -40,8 +41,8 @@ json portJson(const Port &port) {
   }
   if (port.isScalar)
     value["scalar"] = true;
-  if (!port.mutates.empty())
-    value["mutates"] = port.mutates;
+  if (!port.state.empty())
+    value["state"] = port.state;
   return value;
 }
 
@@ -152,7 +153,7 @@ Result<std::vector<std::string>> readShape(JsonRef object) {
 Result<Port> readPort(JsonRef value) {
   Port port;
   INGOT_TRY(port.name, stringMember(value, "name"));
-  INGOT_TRY(port.mutates, optionalString(value, "mutates"));
+  INGOT_TRY(port.state, optionalString(value, "state"));
   if (value.json().contains("literal")) {
     port.literal = value.json()["literal"].dump();
     return port;
@@ -193,6 +194,30 @@ template <typename Read> auto readList(JsonRef object, std::string_view key, Rea
   return value ? value->list(read) : List(std::move(value.error()));
 }
 
+/// Up to version 1.1 the new value of an argument that the program changes was an output.
+Status upgradeOutputs(JsonRef value, EntryPoint &entry) {
+  INGOT_TRY(auto mutated, readList(value, "outputs", [](JsonRef output) { return optionalString(output, "mutates"); }));
+  std::vector<Port> plain;
+  for (size_t i = 0; i < mutated.size(); ++i) {
+    if (mutated[i].empty()) {
+      plain.push_back(std::move(entry.outputs[i]));
+      continue;
+    }
+    auto input = std::ranges::find(entry.inputs, mutated[i], &Port::name);
+    if (input == entry.inputs.end())
+      return value.corrupt("changes the input '" + mutated[i] + "', which it does not have");
+    // The program's other states are unchanged, so this name is made as the plan makes it.
+    std::string name = mutated[i];
+    auto isTaken = [&](const StatePort &state) { return state.name == name; };
+    for (int number = 1; std::ranges::any_of(entry.states, isTaken); ++number)
+      name = mutated[i] + "_" + std::to_string(number);
+    input->state = name;
+    entry.states.push_back({name, input->dtype, input->shape, ""});
+  }
+  entry.outputs = std::move(plain);
+  return {};
+}
+
 Result<EntryPoint> readEntryPoint(JsonRef value) {
   EntryPoint entry;
   INGOT_TRY(entry.name, stringMember(value, "name"));
@@ -202,6 +227,7 @@ Result<EntryPoint> readEntryPoint(JsonRef value) {
   INGOT_TRY(entry.symbols, readList(value, "symbols", readSymbol));
   INGOT_TRY(entry.inSpec, stringMember(value, "in_spec"));
   INGOT_TRY(entry.outSpec, stringMember(value, "out_spec"));
+  INGOT_CHECK(upgradeOutputs(value, entry));
   return entry;
 }
 

@@ -43,13 +43,16 @@ static asset::EntryPoint entryPoint(const Function &function) {
   entry.outSpec = function.outSpec;
   for (const Input &input : function.inputs)
     entry.inputs.push_back(port(function, input.name, input.value, input.dims, input.literal));
-  for (const Output &output : function.outputs) {
+  for (const Output &output : function.outputs)
     entry.outputs.push_back(port(function, output.name, output.value, {}, output.literal));
-    entry.outputs.back().mutates = output.mutates;
-  }
   for (const State &state : function.states) {
     const Value &value = function.values[state.input];
     entry.states.push_back({state.name, value.dtype, shapeText(value, {}), state.initialWeight});
+    for (size_t i = 0; state.isArgument() && i < function.inputs.size(); ++i)
+      if (function.inputs[i].value == state.input) {
+        entry.inputs[i].state = state.name;
+        entry.states.back().shape = entry.inputs[i].shape;
+      }
   }
   for (const SymbolRange &symbol : function.symbols)
     entry.symbols.push_back({symbol.symbol, symbol.min, symbol.max});

@@ -43,6 +43,10 @@ bool DraftStep::needsKernel() const {
   });
 }
 
+bool DraftStep::mayWriteOver(size_t operand) const {
+  return !isCopy && operand < 32 && (kernel->inPlaceOperands >> operand) & 1;
+}
+
 int32_t Binder::addBuffer(Buffer buffer) {
   buffer.first = buffer.last = currentStep();
   buffers.push_back(buffer);
@@ -97,7 +101,11 @@ Status Binder::defineInputs(std::span<const InputDesc> inputs) {
       bytes = checkedMul(extent->end, static_cast<int64_t>(byteSize(given.desc.dtype)));
     if (!bytes)
       return usageError("input `" + input.name + "`: sizes and strides overflow");
-    value.location = {addBuffer({.kind = BufferKind::Input, .index = number, .bytes = static_cast<size_t>(*bytes)}), 0};
+    value.location = {addBuffer({.kind = BufferKind::Input,
+                                 .index = number,
+                                 .bytes = static_cast<size_t>(*bytes),
+                                 .mayOverwrite = given.mayOverwrite && given.desc.isContiguous()}),
+                      0};
     // Kernels may rely on an operand's first element being its lowest one in memory.
     if (extent->begin < 0) {
       INGOT_TRY(int32_t copy, addCopy(value, {}, outputCopyStep()));
@@ -113,6 +121,14 @@ Status Binder::defineStates() {
     const State &state = function.states[i];
     const Value &type = function.values[static_cast<size_t>(state.input)];
     BoundValue &value = values[static_cast<size_t>(state.input)];
+    if (state.isArgument()) {
+      Buffer &buffer = buffers[static_cast<size_t>(value.location.buffer)];
+      if (!value.desc.isContiguous() || buffer.kind != BufferKind::Input)
+        return internalError("the argument `" + state.name + "` is written and not contiguous");
+      buffer.kind = BufferKind::State;
+      buffer.index = static_cast<int32_t>(i);
+      continue;
+    }
     value.isDefined = true;
     value.desc = TensorDesc::contiguous(type.dtype, type.shape);
     INGOT_TRY(size_t bytes, checkedBytes(value.desc));
@@ -129,23 +145,28 @@ BoundOperand Binder::operandOf(const BoundValue &value) const {
   return {.present = true, .desc = value.desc, .data = value.data, .scalar = value.scalar};
 }
 
+DraftStep copyDraft(const BoundOperand &source, Location sourceAt, Location target, const Step &reason) {
+  DraftStep draft;
+  draft.step = &reason;
+  draft.isCopy = true;
+  draft.kernel = findKernel("copy");
+  draft.operands = {source};
+  draft.operandAt = {sourceAt};
+  TensorDesc desc = TensorDesc::contiguous(source.desc.dtype, source.desc.sizes);
+  draft.resultTypes = {{ValueKind::Tensor, desc.dtype, desc.sizes}};
+  draft.results = {{.desc = std::move(desc), .viewOf = -1, .viewOffset = 0, .scalar = {}}};
+  draft.resultAt = {target};
+  return draft;
+}
+
 /// Adds a step that copies `source` into contiguous memory; returns the new value's index.
 Result<int32_t> Binder::addCopy(const BoundValue &source, Buffer target, const Step &reason) {
   BoundValue copy;
   copy.isDefined = true;
   copy.desc = TensorDesc::contiguous(source.desc.dtype, source.desc.sizes);
   INGOT_TRY(target.bytes, checkedBytes(copy.desc));
-  DraftStep draft;
-  draft.step = &reason;
-  draft.isCopy = true;
-  draft.kernel = findKernel("copy");
-  draft.operands = {operandOf(source)};
-  draft.operandAt = {source.location};
-  draft.resultTypes = {{ValueKind::Tensor, copy.desc.dtype, copy.desc.sizes}};
-  draft.results = {{.desc = copy.desc, .viewOf = -1, .viewOffset = 0, .scalar = {}}};
   copy.location = {addBuffer(target), 0};
-  draft.resultAt = {copy.location};
-  drafts.push_back(std::move(draft));
+  drafts.push_back(copyDraft(operandOf(source), source.location, copy.location, reason));
   values.push_back(std::move(copy));
   return static_cast<int32_t>(values.size() - 1);
 }
@@ -294,20 +315,26 @@ Status Binder::placeView(const DraftStep &draft, const ResultDesc &result, Bound
 // Results of the call
 //===----------------------------------------------------------------------===//
 
-bool Binder::isWholeArenaBuffer(const BoundValue &value) const {
+bool Binder::isWholeBuffer(const BoundValue &value) const {
   const Buffer &buffer = buffers[static_cast<size_t>(value.location.buffer)];
   Result<size_t> bytes = checkedBytes(value.desc);
-  return buffer.kind == BufferKind::Arena && value.location.offset == 0 && bytes && *bytes == buffer.bytes;
+  return value.desc.isContiguous() && value.location.offset == 0 && bytes && *bytes == buffer.bytes;
 }
 
 /// The buffer that holds the value at the end of the call: its own where possible, else that of a copy.
 Result<int32_t> Binder::claimBuffer(int32_t value, BufferKind kind, int32_t index) {
   BoundValue source = values[static_cast<size_t>(value)];
-  if (!source.desc.isContiguous() || !isWholeArenaBuffer(source)) {
+  Buffer &buffer = buffers[static_cast<size_t>(source.location.buffer)];
+  const bool isWhole = isWholeBuffer(source);
+  // An input that is handed on goes back in its own memory, once.
+  if (isWhole && kind == BufferKind::Output && buffer.mayOverwrite && buffer.last != INT32_MAX) {
+    buffer.last = INT32_MAX;
+    return source.location.buffer;
+  }
+  if (!isWhole || buffer.kind != BufferKind::Arena) {
     INGOT_TRY(int32_t copy, addCopy(source, {.kind = kind, .index = index}, outputCopyStep()));
     return values[static_cast<size_t>(copy)].location.buffer;
   }
-  Buffer &buffer = buffers[static_cast<size_t>(source.location.buffer)];
   buffer.kind = kind;
   buffer.index = index;
   return source.location.buffer;
@@ -336,8 +363,7 @@ Status Binder::placeStates() {
     if (after.desc.sizes != before.desc.sizes)
       return corruptError("state `" + state.name + "` is " + describe(before.desc) + " before the call and " +
                           describe(after.desc) + " after it");
-    bool isUnchanged = after.location == before.location && after.desc.isContiguous();
-    if (isUnchanged) {
+    if (after.location == before.location && after.desc.isContiguous()) {
       buffers[static_cast<size_t>(before.location.buffer)].last = INT32_MAX;
       continue;
     }

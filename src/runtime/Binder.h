@@ -1,4 +1,4 @@
-// How a Binding is made. Only Binding.cpp, Binder.cpp and InPlace.cpp use this.
+// How a Binding is made. Only Binding.cpp, Binder.cpp, StateOrder.cpp and InPlace.cpp use this.
 #pragma once
 
 #include "runtime/Binding.h"
@@ -22,11 +22,25 @@ struct DraftStep {
 
   /// Whether there is anything to do while running.
   bool needsKernel() const;
+  bool mayWriteOver(size_t operand) const;
 };
 
-/// Lets results take the memory of operands that nobody reads afterwards. Merged buffers get the index of
-/// the remaining one in `alias`; lifetimes are updated.
-void shareInPlace(std::span<const DraftStep> drafts, std::vector<Buffer> &buffers, std::vector<int32_t> &alias);
+/// A step that copies `source` into contiguous memory at `target`.
+DraftStep copyDraft(const BoundOperand &source, Location sourceAt, Location target, const Step &reason);
+
+/// The same elements at the same places: strides of dimensions of size 1 do not count.
+bool sameLayout(const TensorDesc &a, const TensorDesc &b);
+
+/// Puts what reads the old content of a state before what changes it, so that it can be changed in place; where that
+/// cannot be, copies the part that is read. Only a matter of speed: shareInPlace checks what it does.
+void readBeforeWriting(std::vector<DraftStep> &drafts, std::vector<Buffer> &buffers);
+
+/// Where a place in a merged buffer is. `alias` has for each buffer its place in the one whose memory it has.
+Location resolve(std::span<const Location> alias, Location at);
+
+/// Lets results take the memory of operands that nobody reads afterwards. Merged buffers get their place in the
+/// remaining one in `alias`; lifetimes are updated.
+void shareInPlace(std::span<const DraftStep> drafts, std::vector<Buffer> &buffers, std::vector<Location> &alias);
 
 class Binder {
 public:
@@ -64,7 +78,7 @@ private:
   Status takeResults(DraftStep &draft);
   Status takeResult(const DraftStep &draft, size_t index, BoundValue &value);
   Status placeView(const DraftStep &draft, const ResultDesc &result, BoundValue &value) const;
-  bool isWholeArenaBuffer(const BoundValue &value) const;
+  bool isWholeBuffer(const BoundValue &value) const;
   Result<int32_t> claimBuffer(int32_t value, BufferKind kind, int32_t index);
   void recordUses();
   Status bindKernels(Binding &binding);
@@ -74,11 +88,10 @@ private:
   const Function &function;
   std::vector<BoundValue> values; ///< the function's, then contiguous copies
   std::vector<Buffer> buffers;
-  std::vector<int32_t> alias; ///< buffer -> the buffer whose memory it has
+  std::vector<Location> alias; ///< buffer -> its place in the buffer whose memory it has
   std::vector<DraftStep> drafts;
   std::vector<BoundOutput> outputs;
   std::vector<KeptValue> kept;
-  std::vector<int32_t> nextStates;
 };
 
 } // namespace ingot

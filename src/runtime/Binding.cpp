@@ -4,7 +4,6 @@
 #include "runtime/MemoryPlan.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ingot {
 
@@ -13,28 +12,39 @@ namespace ingot {
 //===----------------------------------------------------------------------===//
 
 void Binder::recordUses() {
-  alias.resize(buffers.size());
-  std::iota(alias.begin(), alias.end(), 0);
-  for (Buffer &buffer : buffers)
+  for (Buffer &buffer : buffers) {
+    alias.push_back({static_cast<int32_t>(alias.size()), 0});
+    bool isFromOutside = buffer.kind == BufferKind::Input || buffer.kind == BufferKind::State;
+    buffer.first = isFromOutside ? 0 : INT32_MAX;
     if (buffer.kind == BufferKind::Output || buffer.kind == BufferKind::NextState)
       buffer.last = INT32_MAX;
+    else if (buffer.last != INT32_MAX)
+      buffer.last = -1;
+  }
   for (size_t i = 0; i < drafts.size(); ++i) {
+    if (!drafts[i].needsKernel())
+      continue; // a view reads nothing; those who read through it have its place
     for (const std::vector<Location> *places : {&drafts[i].operandAt, &drafts[i].resultAt}) {
       for (Location at : *places) {
         if (at.buffer < 0)
           continue;
         Buffer &buffer = buffers[static_cast<size_t>(at.buffer)];
+        buffer.first = std::min(buffer.first, static_cast<int32_t>(i));
         buffer.last = std::max(buffer.last, static_cast<int32_t>(i));
       }
     }
   }
+  for (Buffer &buffer : buffers) { // what no step touches, such as a value without elements
+    if (buffer.kind != BufferKind::State)
+      buffer.last = std::max(buffer.last, 0);
+    buffer.first = std::min(buffer.first, buffer.last);
+  }
 }
 
 Status Binder::bindKernels(Binding &binding) {
-  auto resolve = [&](std::vector<Location> places) {
+  auto resolveAll = [&](std::vector<Location> places) {
     for (Location &at : places)
-      while (at.buffer >= 0 && alias[static_cast<size_t>(at.buffer)] != at.buffer)
-        at.buffer = alias[static_cast<size_t>(at.buffer)];
+      at = resolve(alias, at);
     return places;
   };
   for (size_t i = 0; i < drafts.size(); ++i) {
@@ -50,11 +60,11 @@ Status Binder::bindKernels(Binding &binding) {
     Result<std::unique_ptr<BoundKernel>> kernel = draft.kernel->bind(context, descs);
     if (!kernel)
       return std::move(kernel.error()).note("in " + stepText(*draft.step));
-    BoundStep bound{draft.step, *std::move(kernel), resolve(draft.operandAt), resolve(draft.resultAt), {}};
+    BoundStep bound{draft.step, *std::move(kernel), resolveAll(draft.operandAt), resolveAll(draft.resultAt), {}};
     if (size_t bytes = bound.kernel->scratchBytes()) {
       buffers.push_back({.bytes = bytes, .first = static_cast<int32_t>(i), .last = static_cast<int32_t>(i)});
-      alias.push_back(static_cast<int32_t>(buffers.size() - 1));
-      bound.scratch = {alias.back(), 0};
+      alias.push_back({static_cast<int32_t>(buffers.size() - 1), 0});
+      bound.scratch = alias.back();
     }
     binding.maxPointers = std::max(binding.maxPointers, bound.operands.size() + bound.results.size());
     binding.boundSteps.push_back(std::move(bound));
@@ -66,7 +76,7 @@ Status Binder::placeArena(Binding &binding) {
   std::vector<BufferLife> lives;
   std::vector<size_t> owners;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].kind != BufferKind::Arena || alias[i] != static_cast<int32_t>(i))
+    if (buffers[i].kind != BufferKind::Arena || alias[i].buffer != static_cast<int32_t>(i))
       continue;
     lives.push_back({buffers[i].bytes, buffers[i].first, buffers[i].last});
     owners.push_back(i);
@@ -81,19 +91,21 @@ Status Binder::placeArena(Binding &binding) {
 
 Result<std::shared_ptr<const Binding>> Binder::finish() {
   auto binding = std::make_shared<Binding>();
+  readBeforeWriting(drafts, buffers);
   recordUses();
   shareInPlace(drafts, buffers, alias);
   INGOT_CHECK(bindKernels(*binding));
   INGOT_CHECK(placeArena(*binding));
   for (BoundOutput &output : outputs)
-    while (output.buffer >= 0 && alias[static_cast<size_t>(output.buffer)] != output.buffer)
-      output.buffer = alias[static_cast<size_t>(output.buffer)];
+    output.buffer = resolve(alias, {output.buffer, 0}).buffer;
   for (KeptValue &value : kept)
-    while (value.location.buffer >= 0 && alias[static_cast<size_t>(value.location.buffer)] != value.location.buffer)
-      value.location.buffer = alias[static_cast<size_t>(value.location.buffer)];
-  for (size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].kind == BufferKind::NextState && alias[i] == static_cast<int32_t>(i))
-      binding->nextStates.push_back(buffers[i].index);
+    value.location = resolve(alias, value.location);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (alias[i].buffer != static_cast<int32_t>(i))
+      buffers[i] = {}; // nobody refers to it any more, so that it needs no memory
+    else if (buffers[i].kind == BufferKind::NextState)
+      binding->nextStates.push_back(static_cast<int32_t>(i));
+  }
   binding->allBuffers = std::move(buffers);
   binding->boundOutputs = std::move(outputs);
   binding->keptValues = std::move(kept);
@@ -111,8 +123,9 @@ Result<std::shared_ptr<const Binding>> Binding::bind(const BindEnvironment &envi
   INGOT_CHECK(binder.defineInputs(inputs));
   INGOT_CHECK(binder.defineStates());
   INGOT_CHECK(binder.inferSteps(environment.function.steps));
-  INGOT_CHECK(binder.placeOutputs());
+  // A value that is both becomes the state in place, and is copied out once.
   INGOT_CHECK(binder.placeStates());
+  INGOT_CHECK(binder.placeOutputs());
   return binder.finish();
 }
 

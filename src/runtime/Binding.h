@@ -33,6 +33,8 @@ struct BindEnvironment {
 struct InputDesc {
   TensorDesc desc;
   std::optional<ScalarValue> scalar;
+  /// Nobody needs its content after the call; it is contiguous, and an output may come back in its memory.
+  bool mayOverwrite = false;
 };
 
 enum class BufferKind : uint8_t {
@@ -51,7 +53,8 @@ struct Buffer {
   size_t bytes = 0;
   int32_t first = 0; ///< first and last step that needs it
   int32_t last = 0;
-  size_t offset = 0; ///< in the arena
+  size_t offset = 0;         ///< in the arena
+  bool mayOverwrite = false; ///< of inputs: InputDesc::mayOverwrite
 };
 
 struct Location {
@@ -71,7 +74,7 @@ struct BoundStep {
 
 struct BoundOutput {
   TensorDesc desc;
-  int32_t buffer = -1;
+  int32_t buffer = -1; ///< of kind Output, or that of an input that may be overwritten
   std::optional<ScalarValue> scalar; ///< of a symbolic number; there is no buffer then
 };
 
@@ -102,7 +105,7 @@ public:
   /// One for each of Function::outputs that has a value.
   const std::vector<BoundOutput> &outputs() const { return boundOutputs; }
   const std::vector<KeptValue> &kept() const { return keptValues; }
-  /// States whose new value lies in a NextState buffer after the call.
+  /// The NextState buffers: each has a state's new value after the call.
   const std::vector<int32_t> &replacedStates() const { return nextStates; }
 
   size_t arenaBytes() const { return arenaSize; }

@@ -3,8 +3,10 @@
 
 #include "base/Json.h"
 #include "runtime/CompilerApi.h"
+#include "runtime/CopyCounter.h"
 #include "runtime/Program.h"
 #include "runtime/Random.h"
+#include "runtime/States.h"
 #include "runtime/threads/Pool.h"
 
 #include <cstring>
@@ -14,6 +16,11 @@ using namespace ingot;
 
 struct ingot_program {
   std::shared_ptr<Program> program;
+};
+
+struct ingot_session {
+  std::shared_ptr<Program> program;
+  std::unique_ptr<States> states; ///< goes before the program
 };
 
 struct ingot_result {
@@ -65,8 +72,8 @@ int numberOf(const ingot_dtype &dtype) {
 
 bool isDType(const ingot_dtype &dtype) { return numberOf(dtype) >= 0 && numberOf(dtype) < kDTypeCount; }
 
-Result<TensorView> viewOf(const ingot_tensor &tensor, size_t index) {
-  std::string prefix = "input " + std::to_string(index) + ": ";
+Result<TensorView> viewOf(const ingot_tensor &tensor, const std::string &what) {
+  std::string prefix = what + ": ";
   if (!isDType(tensor.dtype))
     return usageError(prefix + "dtype " + std::to_string(numberOf(tensor.dtype)) + " does not exist");
   if (tensor.rank < 0 || tensor.rank > 64 || (tensor.rank > 0 && !tensor.sizes))
@@ -84,21 +91,73 @@ ingot_tensor tensorOf(const OutputTensor &output) {
           static_cast<int32_t>(output.desc.sizes.size()), output.desc.sizes.data(), output.desc.strides.data()};
 }
 
-Status runProgram(ingot_program &program, std::string_view entry, std::span<const ingot_tensor> inputs,
-                  ingot_result **result) {
-  std::vector<TensorView> views;
-  views.reserve(inputs.size());
-  for (const ingot_tensor &input : inputs) {
-    INGOT_TRY(TensorView view, viewOf(input, views.size()));
-    views.push_back(std::move(view));
-  }
+ingot_result *resultOf(std::vector<OutputTensor> outputs) {
   auto made = std::make_unique<ingot_result>();
-  INGOT_TRY(made->outputs, program.program->run(entry, views));
+  made->outputs = std::move(outputs);
   for (const OutputTensor &output : made->outputs)
     made->tensors.push_back(tensorOf(output));
-  *result = made.release();
+  return made.release();
+}
+
+/// What a program or a session is called with.
+struct Arguments {
+  const char *entry;
+  std::span<const ingot_tensor> inputs;
+  std::span<const ingot_state> states;
+  ingot_result **result;
+
+  bool areValid() const {
+    return result && (inputs.empty() || inputs.data()) && (states.empty() || states.data());
+  }
+};
+
+Status runProgram(Program &program, States *states, const Arguments &arguments) {
+  *arguments.result = nullptr;
+  std::vector<TensorView> views;
+  views.reserve(arguments.inputs.size());
+  for (const ingot_tensor &input : arguments.inputs) {
+    INGOT_TRY(TensorView view, viewOf(input, "input " + std::to_string(views.size())));
+    views.push_back(std::move(view));
+  }
+  std::vector<NamedTensor> given;
+  for (const ingot_state &state : arguments.states) {
+    if (!state.name)
+      return usageError("the name of state " + std::to_string(given.size()) + " is NULL");
+    INGOT_TRY(TensorView view, viewOf(state.tensor, "state `" + std::string(state.name) + "`"));
+    given.push_back({state.name, std::move(view)});
+  }
+  INGOT_TRY(std::vector<OutputTensor> outputs,
+            program.run(arguments.entry ? arguments.entry : "", views, given, states));
+  *arguments.result = resultOf(std::move(outputs));
   return {};
 }
+
+Status readState(const States *states, const char *name, ingot_result **result) {
+  if (!states || !name || !result)
+    return usageError("an argument is NULL");
+  *result = nullptr;
+  std::vector<OutputTensor> values(1);
+  INGOT_TRY(values[0], states->read(name));
+  *result = resultOf(std::move(values));
+  return {};
+}
+
+Status writeState(States *states, const char *name, const ingot_tensor *value) {
+  if (!states || !name || !value)
+    return usageError("an argument is NULL");
+  INGOT_TRY(TensorView view, viewOf(*value, "state `" + std::string(name) + "`"));
+  return states->write(name, view);
+}
+
+Status resetStates(States *states) {
+  if (!states)
+    return usageError("an argument is NULL");
+  states->reset();
+  return {};
+}
+
+States *statesOf(ingot_program *program) { return program ? &program->program->states() : nullptr; }
+States *statesOf(ingot_session *session) { return session ? session->states.get() : nullptr; }
 
 Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson) {
   if (!pt2Path || !assetPath)
@@ -175,13 +234,69 @@ const char *ingot_program_describe(const ingot_program *program) {
 
 ingot_status ingot_program_run(ingot_program *program, const char *entry, const ingot_tensor *inputs,
                                size_t input_count, ingot_result **result) {
+  return ingot_program_run_with_states(program, entry, inputs, input_count, nullptr, 0, result);
+}
+
+ingot_status ingot_program_run_with_states(ingot_program *program, const char *entry, const ingot_tensor *inputs,
+                                           size_t input_count, const ingot_state *states, size_t state_count,
+                                           ingot_result **result) {
   return guarded([&]() -> Status {
-    if (!program || !result || (input_count > 0 && !inputs))
+    Arguments arguments{entry, {inputs, input_count}, {states, state_count}, result};
+    if (!program || !arguments.areValid())
       return usageError("an argument of ingot_program_run is NULL");
-    *result = nullptr;
-    return runProgram(*program, entry ? entry : "", {inputs, input_count}, result);
+    return runProgram(*program->program, nullptr, arguments);
   });
 }
+
+ingot_status ingot_program_read_state(ingot_program *program, const char *name, ingot_result **result) {
+  return guarded([&] { return readState(statesOf(program), name, result); });
+}
+
+ingot_status ingot_program_write_state(ingot_program *program, const char *name, const ingot_tensor *value) {
+  return guarded([&] { return writeState(statesOf(program), name, value); });
+}
+
+ingot_status ingot_program_reset_states(ingot_program *program) {
+  return guarded([&] { return resetStates(statesOf(program)); });
+}
+
+ingot_status ingot_session_create(ingot_program *program, ingot_session **session) {
+  return guarded([&]() -> Status {
+    if (!program || !session)
+      return usageError("an argument of ingot_session_create is NULL");
+    *session = nullptr;
+    INGOT_TRY(std::unique_ptr<States> states, program->program->newStates());
+    *session = new ingot_session{program->program, std::move(states)};
+    return {};
+  });
+}
+
+void ingot_session_free(ingot_session *session) { delete session; }
+
+ingot_status ingot_session_run(ingot_session *session, const char *entry, const ingot_tensor *inputs,
+                               size_t input_count, const ingot_state *states, size_t state_count,
+                               ingot_result **result) {
+  return guarded([&]() -> Status {
+    Arguments arguments{entry, {inputs, input_count}, {states, state_count}, result};
+    if (!session || !arguments.areValid())
+      return usageError("an argument of ingot_session_run is NULL");
+    return runProgram(*session->program, session->states.get(), arguments);
+  });
+}
+
+ingot_status ingot_session_read_state(ingot_session *session, const char *name, ingot_result **result) {
+  return guarded([&] { return readState(statesOf(session), name, result); });
+}
+
+ingot_status ingot_session_write_state(ingot_session *session, const char *name, const ingot_tensor *value) {
+  return guarded([&] { return writeState(statesOf(session), name, value); });
+}
+
+ingot_status ingot_session_reset_states(ingot_session *session) {
+  return guarded([&] { return resetStates(statesOf(session)); });
+}
+
+uint64_t ingot_copied_bytes(void) { return copiedBytes.load(); }
 
 size_t ingot_result_count(const ingot_result *result) { return result ? result->tensors.size() : 0; }
 

@@ -35,13 +35,16 @@ asset::EntryPoint entryPoint(const Function &function) {
   entry.outSpec = function.outSpec;
   for (const Input &input : function.inputs)
     entry.inputs.push_back(port(function, input.name, input.value, input.literal, input.dims));
-  for (const Output &output : function.outputs) {
+  for (const Output &output : function.outputs)
     entry.outputs.push_back(port(function, output.name, output.value, output.literal, {}));
-    entry.outputs.back().mutates = output.mutates;
-  }
   for (const State &state : function.states) {
     const Value &value = function.values[static_cast<size_t>(state.input)];
     entry.states.push_back({state.name, value.dtype, shapeOf(value, {}), state.initialWeight});
+    for (size_t i = 0; state.isArgument() && i < function.inputs.size(); ++i)
+      if (function.inputs[i].value == state.input) {
+        entry.inputs[i].state = state.name;
+        entry.states.back().shape = entry.inputs[i].shape;
+      }
   }
   for (const SymbolRange &range : function.symbols)
     entry.symbols.push_back({range.symbol, range.min, range.max});

@@ -1,6 +1,7 @@
 // Runs functions step by step: calls, branches, loops, and kernels whose result sizes depend on data. Between these,
 // straight runs of steps are functions of their own that are planned as a whole (Binding.h).
 #include "runtime/Binder.h"
+#include "runtime/CopyCounter.h"
 #include "runtime/ProgramImpl.h"
 #include "runtime/TensorDesc.h"
 #include "runtime/kernels/view/StridedCopy.h"
@@ -26,6 +27,13 @@ struct HostValue {
   std::shared_ptr<std::byte> owner;
   std::optional<ScalarValue> scalar;
   bool isDefined = false;
+  bool isWritable = false; ///< has no owner, and may be changed by whoever reads it last: a state, an overwritable input
+
+  /// Whether nobody else sees the memory, so that a call may return a result in it.
+  bool isOurs() const {
+    const bool isOwned = owner.use_count() == 1 && owner.get() == data;
+    return !scalar && (isWritable || isOwned) && desc.isContiguous();
+  }
 };
 
 using HostValues = std::vector<HostValue>;
@@ -33,17 +41,19 @@ using HostValues = std::vector<HostValue>;
 /// The steps of one call of one function.
 class Driver {
 public:
-  Driver(Program::Impl &program, Entry &entry) : program(program), entry(entry), function(entry.function()) {}
+  Driver(Program::Impl &program, Entry &entry, const Call &call)
+      : program(program), entry(entry), function(entry.function()), given(call) {}
 
-  Result<std::vector<OutputTensor>> run(std::span<const TensorView> inputs);
+  Result<std::vector<OutputTensor>> run();
 
 private:
-  void define(std::span<const TensorView> inputs);
+  void define();
   void findLastUses();
   void release(const Step &step, int32_t number);
-  Status runStep(const Step &step);
+  Status runStep(const Step &step, int32_t number);
   Status evaluate(const Step &step, const KernelDef &kernel);
-  Status invoke(const Step &step);
+  Status invoke(const Step &step, int32_t number);
+  Result<HostValues> takeOperands(const Step &step, int32_t number);
   Result<HostValues> loop(const Step &step, HostValues operands);
   Result<HostValues> scan(const Step &step, HostValues operands);
   Result<HostValues> fold(const Step &step, HostValues operands);
@@ -51,7 +61,7 @@ private:
   Status replaceStates();
 
   Result<HostValue> contiguous(const HostValue &value);
-  Result<HostValues> call(const Step &step, size_t which, const HostValues &operands);
+  Result<HostValues> call(const Step &step, size_t which, const HostValues &operands, size_t overwritable = 0);
   Result<std::vector<size_t>> groups(const Step &step, size_t operands) const;
   Result<int64_t> length(std::span<const HostValue> sequences) const;
   Status stack(HostValue &stacked, const HostValue &slice, int64_t position, int64_t count);
@@ -63,30 +73,35 @@ private:
   Program::Impl &program;
   Entry &entry;
   const Function &function;
+  const Call &given;
   HostValues values;
-  std::vector<int32_t> lastUse; ///< number of the last step that reads the value
+  std::vector<int32_t> lastUse;             ///< number of the last step that reads the value
+  std::vector<std::vector<int64_t>> before; ///< sizes of the states
 };
 
 //===----------------------------------------------------------------------===//
 // Before the first step
 //===----------------------------------------------------------------------===//
 
-void Driver::define(std::span<const TensorView> inputs) {
+void Driver::define() {
   values.resize(function.values.size());
   for (size_t i = 0; i < entry.environment.known.size(); ++i)
     if (const std::optional<KnownValue> &known = entry.environment.known[i])
-      values[i] = {known->desc, static_cast<const std::byte *>(known->data), {}, known->scalar, true};
+      values[i] = {known->desc, static_cast<const std::byte *>(known->data), {}, known->scalar, true, false};
   size_t index = 0;
   for (const Input *input : givenInputs(function)) {
-    const TensorView &given = inputs[index++];
-    HostValue value{given.desc, static_cast<const std::byte *>(given.data), {}, {}, true};
+    const TensorView &view = given.inputs[index];
+    HostValue value{view.desc, static_cast<const std::byte *>(view.data), {}, {}, true, given.isOverwritable(index)};
     if (function.values[static_cast<size_t>(input->value)].kind == ValueKind::Scalar)
-      value.scalar = readScalar(given.desc.dtype, given.data);
+      value.scalar = readScalar(view.desc.dtype, view.data);
     at(input->value) = std::move(value);
+    ++index;
   }
   for (size_t i = 0; i < function.states.size(); ++i) {
-    const size_t state = entry.states[i];
-    at(function.states[i].input) = {program.states.desc(state), program.states.current(state), {}, {}, true};
+    HostValue &value = at(function.states[i].input);
+    if (const std::optional<size_t> slot = entry.states[i])
+      value = {given.states->desc(*slot), given.memory[i].data, {}, {}, true, true};
+    value.isWritable = true;
   }
 }
 
@@ -117,7 +132,7 @@ void Driver::release(const Step &step, int32_t number) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Status Driver::runStep(const Step &step) {
+Status Driver::runStep(const Step &step, int32_t number) {
   const KernelDef *kernel = findKernel(step.kernel);
   for (ValueId id : step.operands)
     if (id != kNoValue && !at(id).isDefined)
@@ -125,7 +140,7 @@ Status Driver::runStep(const Step &step) {
   if (kernel && kernel->evaluate)
     return evaluate(step, *kernel);
   if (step.kernel == "invoke")
-    return invoke(step);
+    return invoke(step, number);
   return corruptError("a step of this kind cannot stand between calls");
 }
 
@@ -163,7 +178,7 @@ Status Driver::evaluate(const Step &step, const KernelDef &kernel) {
   HostValues produced;
   for (EvaluatedResult &result : results) {
     const std::byte *data = result.data.get();
-    produced.push_back({std::move(result.desc), data, std::move(result.data), result.scalar, true});
+    produced.push_back({std::move(result.desc), data, std::move(result.data), result.scalar, true, false});
   }
   return setResults(step, std::move(produced));
 }
@@ -190,8 +205,9 @@ Status Driver::setResults(const Step &step, HostValues results) {
 // Calls, branches and loops
 //===----------------------------------------------------------------------===//
 
-/// Calls number `which` of the step's functions.
-Result<HostValues> Driver::call(const Step &step, size_t which, const HostValues &operands) {
+/// Calls number `which` of the step's functions. The first `overwritable` operands are not needed afterwards: results
+/// may come back in the memory of those that are ours.
+Result<HostValues> Driver::call(const Step &step, size_t which, const HostValues &operands, size_t overwritable) {
   auto attribute = step.attributes.find("functions");
   const auto *names =
       attribute == step.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&attribute->second);
@@ -201,17 +217,25 @@ Result<HostValues> Driver::call(const Step &step, size_t which, const HostValues
   if (!callee)
     return corruptError("there is no function `" + (*names)[which] + "`");
   std::vector<TensorView> inputs;
+  Call inner;
   for (const HostValue &operand : operands) {
     const void *data = operand.data;
     if (operand.scalar)
       data = std::visit([](const auto &number) -> const void * { return &number; }, *operand.scalar);
+    inner.mayOverwrite.push_back(inputs.size() < overwritable && operand.isOurs());
     inputs.push_back({const_cast<void *>(data), operand.desc});
   }
-  INGOT_TRY(std::vector<OutputTensor> outputs, program.runEntry(*callee, inputs));
+  inner.inputs = inputs;
+  INGOT_TRY(std::vector<OutputTensor> outputs, program.runEntry(*callee, inner));
   HostValues results;
   for (const Output &output : callee->function().outputs) {
     OutputTensor &tensor = outputs[results.size()];
-    HostValue value{std::move(tensor.desc), tensor.data.get(), std::move(tensor.data), {}, true};
+    HostValue value{std::move(tensor.desc), tensor.data.get(), std::move(tensor.data), {}, true, false};
+    auto same = std::ranges::find(operands, value.data, &HostValue::data);
+    if (value.data && value.owner.use_count() == 0 && same != operands.end()) {
+      value.owner = same->owner;
+      value.isWritable = same->isWritable;
+    }
     if (callee->function().values[static_cast<size_t>(output.value)].kind == ValueKind::Scalar)
       value.scalar = readScalar(value.desc.dtype, value.data);
     results.push_back(std::move(value));
@@ -228,22 +252,34 @@ Result<bool> isTrue(const HostValue &condition) {
   return *reinterpret_cast<const uint8_t *>(condition.data) != 0;
 }
 
-Status Driver::invoke(const Step &step) {
+/// What the step reads last is taken out, so that nobody else holds it: its memory can be used again.
+Result<HostValues> Driver::takeOperands(const Step &step, int32_t number) {
   HostValues operands;
   for (ValueId id : step.operands) {
     if (id == kNoValue)
       return corruptError("a call lacks an operand");
-    operands.push_back(at(id));
+    const bool isLast = lastUse[static_cast<size_t>(id)] == number && std::ranges::count(step.operands, id) == 1;
+    if (isLast) {
+      operands.push_back(std::move(at(id)));
+    } else {
+      operands.push_back(at(id));
+      operands.back().isWritable = false;
+    }
   }
+  return operands;
+}
+
+Status Driver::invoke(const Step &step, int32_t number) {
+  INGOT_TRY(HostValues operands, takeOperands(step, number));
   auto attribute = step.attributes.find("kind");
   const auto *kind = attribute == step.attributes.end() ? nullptr : std::get_if<std::string>(&attribute->second);
   Result<HostValues> results = corruptError("the step does not say what it is");
   if (kind && *kind == "call") {
-    results = call(step, 0, operands);
+    results = call(step, 0, operands, operands.size());
   } else if (kind && *kind == "if" && !operands.empty()) {
     INGOT_TRY(bool condition, isTrue(operands.front()));
     operands.erase(operands.begin());
-    results = call(step, condition ? 0 : 1, operands);
+    results = call(step, condition ? 0 : 1, operands, operands.size());
   } else if (kind && *kind == "while") {
     results = loop(step, std::move(operands));
   } else if (kind && *kind == "scan") {
@@ -283,7 +319,7 @@ Result<HostValues> Driver::loop(const Step &step, HostValues operands) {
     INGOT_TRY(bool goesOn, isTrue(test.front()));
     if (!goesOn)
       break;
-    INGOT_TRY(HostValues next, call(step, 1, operands));
+    INGOT_TRY(HostValues next, call(step, 1, operands, counts[0]));
     if (next.size() != counts[0])
       return corruptError("the loop's body gives too few or too many values");
     std::ranges::move(next, operands.begin());
@@ -312,6 +348,7 @@ HostValue sliceAt(const HostValue &sequence, int64_t position) {
   slice.desc.sizes.erase(slice.desc.sizes.begin());
   slice.desc.strides.erase(slice.desc.strides.begin());
   slice.data += position * stride * static_cast<int64_t>(byteSize(slice.desc.dtype));
+  slice.isWritable = false;
   return slice;
 }
 
@@ -363,12 +400,12 @@ Result<HostValues> Driver::scan(const Step &step, HostValues operands) {
   for (int64_t i = 0; i < count; ++i) {
     for (size_t s = 0; s < sequences.size(); ++s)
       current[carried + s] = sliceAt(sequences[s], i);
-    INGOT_TRY(HostValues given, call(step, 0, current));
-    if (given.size() != step.results.size())
+    INGOT_TRY(HostValues next, call(step, 0, current, carried));
+    if (next.size() != step.results.size())
       return corruptError("the body gives too few or too many values");
-    std::move(given.begin(), given.begin() + static_cast<ptrdiff_t>(carried), current.begin());
+    std::move(next.begin(), next.begin() + static_cast<ptrdiff_t>(carried), current.begin());
     for (size_t s = 0; s < stacked.size(); ++s)
-      INGOT_CHECK(stack(stacked[s], given[carried + s], i, count));
+      INGOT_CHECK(stack(stacked[s], next[carried + s], i, count));
   }
   HostValues results(current.begin(), current.begin() + static_cast<ptrdiff_t>(carried));
   for (size_t s = 0; s < stacked.size(); ++s) {
@@ -418,8 +455,11 @@ Result<HostValues> Driver::fold(const Step &step, HostValues operands) {
 /// The value in memory that only the caller knows.
 Result<OutputTensor> Driver::takeOutput(HostValue &value) {
   OutputTensor output{TensorDesc::contiguous(value.desc.dtype, value.desc.sizes), nullptr};
-  if (value.owner.use_count() == 1 && value.desc.isContiguous() && value.data == value.owner.get()) {
-    output.data = value.owner;
+  // States of an entry point stay in their memory; what is ours goes out once.
+  if (value.isOurs() && (function.isInternal || !value.isWritable)) {
+    output.data = value.owner ? value.owner
+                              : std::shared_ptr<std::byte>(std::shared_ptr<void>(), const_cast<std::byte *>(value.data));
+    value.isWritable = false;
     return output;
   }
   INGOT_TRY(size_t bytes, checkedBytes(output.desc));
@@ -432,37 +472,52 @@ Result<OutputTensor> Driver::takeOutput(HostValue &value) {
   return output;
 }
 
+/// New values that are not in the states' memory yet are all made before any goes there: one may lie in another's.
 Status Driver::replaceStates() {
+  std::vector<std::pair<size_t, std::shared_ptr<std::byte>>> made;
   for (size_t i = 0; i < function.states.size(); ++i) {
     const HostValue &after = at(function.states[i].output);
-    const size_t state = entry.states[i];
-    if (after.data == program.states.current(state))
+    const StateMemory &state = given.memory[i];
+    if (after.data == state.data)
       continue;
-    const TensorDesc &desc = program.states.desc(state);
-    if (after.desc.sizes != desc.sizes)
+    const Value &type = function.values[static_cast<size_t>(function.states[i].input)];
+    TensorDesc desc = TensorDesc::contiguous(type.dtype, after.desc.sizes);
+    if (after.desc.sizes != before[i])
       return corruptError("state `" + function.states[i].name + "` changes its size");
-    std::byte *next = program.states.next(state);
-    if (!next)
+    INGOT_TRY(size_t bytes, checkedBytes(desc));
+    std::shared_ptr<std::byte> next;
+    if (state.slot)
+      next = std::shared_ptr<std::byte>(std::shared_ptr<void>(), given.states->next(*state.slot));
+    else if (after.isOurs() && !after.isWritable)
+      next = after.owner;
+    else
+      next = program.memory.take(bytes);
+    if (!next && bytes > 0)
       return ioError("out of memory: a state cannot be kept");
-    StridedCopy(desc.sizes, after.desc.strides, desc.strides, byteSize(desc.dtype)).run(after.data, next);
+    if (next.get() != after.data)
+      StridedCopy(desc.sizes, after.desc.strides, desc.strides, byteSize(desc.dtype)).run(after.data, next.get());
+    made.emplace_back(i, std::move(next));
   }
-  // All or none: a call that failed on the way has changed nothing.
-  for (size_t i = 0; i < function.states.size(); ++i)
-    if (at(function.states[i].output).data != program.states.current(entry.states[i]))
-      program.states.replace(entry.states[i]);
+  for (const auto &[i, next] : made) {
+    if (given.memory[i].slot) {
+      given.states->replace(*given.memory[i].slot);
+      continue;
+    }
+    INGOT_TRY(size_t bytes, checkedBytes(TensorDesc::contiguous(at(function.states[i].output).desc.dtype, before[i])));
+    countedCopy(given.memory[i].data, next.get(), bytes);
+  }
   return {};
 }
 
-Result<std::vector<OutputTensor>> Driver::run(std::span<const TensorView> inputs) {
-  INGOT_CHECK(checkInputs(function, inputs));
-  std::unique_lock<std::mutex> lock;
-  if (!entry.states.empty())
-    lock = program.states.lock();
-  define(inputs);
+Result<std::vector<OutputTensor>> Driver::run() {
+  INGOT_CHECK(checkInputs(function, given.inputs));
+  define();
   findLastUses();
+  for (const State &state : function.states)
+    before.push_back(at(state.input).desc.sizes);
   for (size_t i = 0; i < function.steps.size(); ++i) {
     const Step &step = function.steps[i];
-    if (Status status = runStep(step); !status)
+    if (Status status = runStep(step, static_cast<int32_t>(i)); !status)
       return std::move(status.error()).note("in " + stepText(step));
     release(step, static_cast<int32_t>(i));
   }
@@ -479,8 +534,8 @@ Result<std::vector<OutputTensor>> Driver::run(std::span<const TensorView> inputs
 
 } // namespace
 
-Result<std::vector<OutputTensor>> Program::Impl::runDriver(Entry &entry, std::span<const TensorView> inputs) {
-  return Driver(*this, entry).run(inputs);
+Result<std::vector<OutputTensor>> Program::Impl::runDriver(Entry &entry, const Call &call) {
+  return Driver(*this, entry, call).run();
 }
 
 } // namespace ingot

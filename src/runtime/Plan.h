@@ -14,8 +14,8 @@
 
 namespace ingot {
 
-/// Version of the plan's JSON form. 1: first. 2: internal functions.
-inline constexpr int kPlanVersion = 2;
+/// Version of the plan's JSON form. 1: first. 2: internal functions. 3: written arguments are states.
+inline constexpr int kPlanVersion = 3;
 
 inline constexpr int64_t kDynamic = -1;
 
@@ -71,15 +71,18 @@ struct Output {
   std::string name;
   ValueId value = kNoValue;
   std::string literal; ///< as for Input
-  std::string mutates; ///< name of the input that this output replaces in the caller; empty for plain outputs
 };
 
-/// A named tensor that survives from call to call: read as `input`, replaced by `output`.
+/// A named tensor that a call updates in place: read as `input`, replaced by `output`. It lies in the caller's memory
+/// or, if it is no argument, may lie in the program's, where it survives from call to call.
 struct State {
   std::string name;
   ValueId input = kNoValue;
   ValueId output = kNoValue;
-  std::string initialWeight; ///< key in weights.safetensors of the value before the first call
+  std::string initialWeight; ///< key in weights.safetensors of the value before the first call; empty for arguments
+
+  /// Whether it is one of Function::inputs, which has the same value. Always the caller's memory.
+  bool isArgument() const { return initialWeight.empty(); }
 };
 
 struct SymbolRange {

@@ -2,6 +2,7 @@
 
 #include "base/Json.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ingot {
@@ -90,12 +91,13 @@ json toJson(const Input &input) {
 json toJson(const Output &output) {
   json object = {{"name", output.name}, {"value", output.value}};
   putText(object, "literal", output.literal);
-  putText(object, "mutates", output.mutates);
   return object;
 }
 
 json toJson(const State &state) {
-  return {{"name", state.name}, {"input", state.input}, {"output", state.output}, {"initial", state.initialWeight}};
+  json object = {{"name", state.name}, {"input", state.input}, {"output", state.output}};
+  putText(object, "initial", state.initialWeight);
+  return object;
 }
 
 json toJson(const SymbolRange &range) { return {{"symbol", range.symbol}, {"min", range.min}, {"max", range.max}}; }
@@ -266,7 +268,6 @@ Result<Output> readOutput(JsonRef object) {
   INGOT_TRY(output.name, readText(object, "name"));
   INGOT_TRY(output.value, readId(object, "value"));
   INGOT_TRY(output.literal, readOptionalText(object, "literal"));
-  INGOT_TRY(output.mutates, readOptionalText(object, "mutates"));
   return output;
 }
 
@@ -275,7 +276,7 @@ Result<State> readState(JsonRef object) {
   INGOT_TRY(state.name, readText(object, "name"));
   INGOT_TRY(state.input, readId(object, "input"));
   INGOT_TRY(state.output, readId(object, "output"));
-  INGOT_TRY(state.initialWeight, readText(object, "initial"));
+  INGOT_TRY(state.initialWeight, readOptionalText(object, "initial"));
   return state;
 }
 
@@ -287,6 +288,26 @@ Result<SymbolRange> readSymbol(JsonRef object) {
   INGOT_TRY(JsonRef max, object.member("max"));
   INGOT_TRY(range.max, max.integer());
   return range;
+}
+
+/// Up to version 2 the new value of a written argument was an output with the argument's name in "mutates".
+Status upgradeOutputs(JsonRef object, Function &function) {
+  INGOT_TRY(std::vector<std::string> mutated, readList<std::string>(object, "outputs", [](JsonRef output) {
+              return readOptionalText(output, "mutates");
+            }));
+  std::vector<Output> plain;
+  for (size_t i = 0; i < mutated.size(); ++i) {
+    if (mutated[i].empty()) {
+      plain.push_back(std::move(function.outputs[i]));
+      continue;
+    }
+    auto input = std::ranges::find(function.inputs, mutated[i], &Input::name);
+    if (input == function.inputs.end())
+      return object.corrupt("changes the input `" + mutated[i] + "`, which it does not have");
+    function.states.push_back({mutated[i], input->value, function.outputs[i].value, ""});
+  }
+  function.outputs = std::move(plain);
+  return {};
 }
 
 Result<Function> readFunction(JsonRef object) {
@@ -306,6 +327,7 @@ Result<Function> readFunction(JsonRef object) {
   INGOT_TRY(function.symbols, readList<SymbolRange>(object, "symbols", readSymbol));
   INGOT_TRY(function.inSpec, readOptionalText(object, "in_spec"));
   INGOT_TRY(function.outSpec, readOptionalText(object, "out_spec"));
+  INGOT_CHECK(upgradeOutputs(object, function));
   return function;
 }
 

@@ -151,14 +151,19 @@ private:
   }
 
   Status checkState(const State &state) {
-    INGOT_CHECK(define(state.input));
+    if (state.isArgument() && std::ranges::find(function.inputs, state.input, &Input::value) == function.inputs.end())
+      return corrupt("state `" + state.name + "` has neither an initial value nor an argument");
+    if (!stateNames.insert(state.name).second || !stateInputs.insert(state.input).second)
+      return corrupt("state `" + state.name + "` occurs twice");
+    if (!state.isArgument())
+      INGOT_CHECK(define(state.input));
     INGOT_CHECK(checkId(state.output));
     const Value &before = function.values[static_cast<size_t>(state.input)];
     const Value &after = function.values[static_cast<size_t>(state.output)];
     bool isTensor = before.kind == ValueKind::Tensor && after.kind == ValueKind::Tensor;
     if (!isTensor || before.dtype != after.dtype || before.shape.size() != after.shape.size())
       return corrupt("state `" + state.name + "` changes its type");
-    if (!checkedElementCount(before.shape))
+    if (!state.isArgument() && !checkedElementCount(before.shape))
       return corrupt("state `" + state.name + "` has no static shape");
     return {};
   }
@@ -186,6 +191,8 @@ private:
   const Function &function;
   const std::set<std::string_view> &callable;
   std::vector<bool> defined;
+  std::set<std::string_view> stateNames;
+  std::set<ValueId> stateInputs;
 };
 
 bool hasLiterals(const Function &function) {

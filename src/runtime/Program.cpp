@@ -1,5 +1,6 @@
 #include "runtime/ProgramImpl.h"
 
+#include "runtime/CopyCounter.h"
 #include "runtime/Description.h"
 #include "runtime/PlanJson.h"
 #include "runtime/TensorDesc.h"
@@ -64,7 +65,7 @@ Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &funct
     return contiguousConstant(data, desc);
   };
   for (const State &state : function.states)
-    entry->states.push_back(*states.find(state.name));
+    entry->states.push_back(state.isArgument() ? std::nullopt : states.find(state.name));
   INGOT_CHECK(defineConstants(*entry));
   if (Status status = runPrologue(*entry); !status)
     return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
@@ -186,7 +187,8 @@ static void appendKey(const TensorView &input, bool isScalar, BindingKey &key) {
   }
 }
 
-Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, std::span<const TensorView> inputs) {
+Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, const Call &call) {
+  const std::span<const TensorView> inputs = call.inputs;
   const Function &function = entry.function();
   thread_local BindingKey key;
   key.clear();
@@ -195,6 +197,8 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, std::sp
     if (input.value != kNoValue && index < inputs.size())
       appendKey(inputs[index++], function.values[static_cast<size_t>(input.value)].kind == ValueKind::Scalar, key);
   key.push_back(static_cast<int64_t>(inputs.size()));
+  for (bool mayOverwrite : call.mayOverwrite)
+    key.push_back(mayOverwrite);
   // Kernels are made for a number of threads.
   key.push_back(numThreads());
   if (std::shared_ptr<const Binding> binding = entry.cache.find(key))
@@ -205,7 +209,7 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, std::sp
   std::vector<InputDesc> descs;
   for (const Input *input : givenInputs(function)) {
     const TensorView &given = inputs[descs.size()];
-    InputDesc desc{given.desc, {}};
+    InputDesc desc{given.desc, {}, call.isOverwritable(descs.size())};
     if (function.values[static_cast<size_t>(input->value)].kind == ValueKind::Scalar)
       desc.scalar = readScalar(given.desc.dtype, given.data);
     descs.push_back(std::move(desc));
@@ -215,10 +219,16 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, std::sp
   return binding;
 }
 
-Result<std::vector<OutputTensor>> Program::Impl::allocateOutputs(const Binding &binding) {
+Result<std::vector<OutputTensor>> Program::Impl::allocateOutputs(const Binding &binding, const Call &call) {
   std::vector<OutputTensor> outputs;
   outputs.reserve(binding.outputs().size());
   for (const BoundOutput &bound : binding.outputs()) {
+    const Buffer *buffer = bound.scalar ? nullptr : &binding.buffers()[static_cast<size_t>(bound.buffer)];
+    if (buffer && buffer->kind == BufferKind::Input) {
+      auto *data = static_cast<std::byte *>(call.inputs[static_cast<size_t>(buffer->index)].data);
+      outputs.push_back({bound.desc, std::shared_ptr<std::byte>(std::shared_ptr<void>(), data)});
+      continue;
+    }
     INGOT_TRY(size_t bytes, checkedBytes(bound.desc));
     OutputTensor output{bound.desc, memory.take(bytes)};
     if (!output.data)
@@ -230,9 +240,8 @@ Result<std::vector<OutputTensor>> Program::Impl::allocateOutputs(const Binding &
   return outputs;
 }
 
-/// The addresses of everything that is not in the arena.
-Status Program::Impl::placeOutside(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                                   std::span<const OutputTensor> outputs, std::span<std::byte *> bases) {
+Status Program::Impl::placeOutside(const Binding &binding, const Call &call, std::span<const OutputTensor> outputs,
+                                   std::span<std::byte *> bases, std::vector<std::shared_ptr<std::byte>> &made) {
   for (size_t i = 0; i < bases.size(); ++i) {
     const Buffer &buffer = binding.buffers()[i];
     auto index = static_cast<size_t>(buffer.index);
@@ -241,16 +250,21 @@ Status Program::Impl::placeOutside(Entry &entry, const Binding &binding, std::sp
     case BufferKind::Constant:
       break;
     case BufferKind::Input:
-      bases[i] = static_cast<std::byte *>(inputs[index].data);
+      bases[i] = static_cast<std::byte *>(call.inputs[index].data);
       break;
     case BufferKind::Output:
       bases[i] = outputs[index].data.get();
       break;
     case BufferKind::State:
-      bases[i] = states.current(entry.states[index]);
+      bases[i] = call.memory[index].data;
       break;
     case BufferKind::NextState:
-      bases[i] = states.next(entry.states[index]);
+      if (call.memory[index].slot) {
+        bases[i] = call.states->next(*call.memory[index].slot);
+      } else {
+        made.push_back(memory.take(buffer.bytes));
+        bases[i] = made.back().get();
+      }
       if (!bases[i])
         return ioError("out of memory: a state needs " + std::to_string(buffer.bytes) + " bytes");
       break;
@@ -259,21 +273,24 @@ Status Program::Impl::placeOutside(Entry &entry, const Binding &binding, std::sp
   return {};
 }
 
-Status Program::Impl::execute(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                              std::span<const OutputTensor> outputs) {
+Status Program::Impl::execute(const Binding &binding, const Call &call, std::span<const OutputTensor> outputs) {
   std::shared_ptr<std::byte> arena = memory.take(binding.arenaBytes());
   if (!arena)
     return ioError("out of memory: the call needs " + std::to_string(binding.arenaBytes()) + " bytes");
   std::vector<std::byte *> bases = std::move(spareAddresses());
   bases.assign(binding.buffers().size(), nullptr);
   binding.placeBuffers(arena.get(), bases);
-  std::unique_lock<std::mutex> lock;
-  if (!entry.states.empty())
-    lock = states.lock();
-  INGOT_CHECK(placeOutside(entry, binding, inputs, outputs, bases));
+  std::vector<std::shared_ptr<std::byte>> made;
+  INGOT_CHECK(placeOutside(binding, call, outputs, bases, made));
   INGOT_CHECK(binding.run(bases));
-  for (int32_t state : binding.replacedStates())
-    states.replace(entry.states[static_cast<size_t>(state)]);
+  for (int32_t number : binding.replacedStates()) {
+    const Buffer &buffer = binding.buffers()[static_cast<size_t>(number)];
+    const StateMemory &state = call.memory[static_cast<size_t>(buffer.index)];
+    if (state.slot)
+      call.states->replace(*state.slot);
+    else
+      countedCopy(state.data, bases[static_cast<size_t>(number)], buffer.bytes);
+  }
   spareAddresses() = std::move(bases);
   return {};
 }
@@ -299,16 +316,19 @@ Result<const Function *> Program::entry(std::string_view name) const {
   return &entry->function();
 }
 
-Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::span<const TensorView> inputs) {
+Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::span<const TensorView> inputs,
+                                               std::span<const NamedTensor> given, States *states) {
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
   ThreadScope threads;
-  return impl->runEntry(*entry, inputs);
+  UserCall user(*entry, states ? *states : impl->states);
+  INGOT_TRY(const Call *call, user.prepare(inputs, given));
+  return impl->runEntry(*entry, *call);
 }
 
-Result<std::vector<OutputTensor>> Program::Impl::runPlanned(Entry &entry, std::span<const TensorView> inputs) {
-  INGOT_TRY(std::shared_ptr<const Binding> binding, bind(entry, inputs));
-  INGOT_TRY(std::vector<OutputTensor> outputs, allocateOutputs(*binding));
-  INGOT_CHECK(execute(entry, *binding, inputs, outputs));
+Result<std::vector<OutputTensor>> Program::Impl::runPlanned(Entry &entry, const Call &call) {
+  INGOT_TRY(std::shared_ptr<const Binding> binding, bind(entry, call));
+  INGOT_TRY(std::vector<OutputTensor> outputs, allocateOutputs(*binding, call));
+  INGOT_CHECK(execute(*binding, call, outputs));
   return outputs;
 }
 
@@ -317,38 +337,17 @@ Result<MemoryUse> Program::memoryUse(std::string_view entryName, std::span<const
   if (entry->isDriver())
     return unsupportedError("the memory that `" + entry->function().name + "` takes depends on the inputs' content");
   ThreadScope threads;
-  INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, inputs));
+  INGOT_TRY(std::shared_ptr<const Binding> binding, impl->bind(*entry, Call{.inputs = inputs}));
   return MemoryUse{binding->arenaBytes(), binding->unsharedBytes()};
 }
 
-std::vector<std::string> Program::stateNames() const { return impl->states.names(); }
+States &Program::states() const { return impl->states; }
 
-Result<OutputTensor> Program::readState(std::string_view name) const {
-  std::optional<size_t> state = impl->states.find(name);
-  if (!state)
-    return usageError("there is no state `" + std::string(name) + "`");
-  OutputTensor copy{impl->states.desc(*state), nullptr};
-  INGOT_TRY(size_t bytes, checkedBytes(copy.desc));
-  INGOT_TRY(copy.data, allocateBlock(bytes));
-  auto lock = impl->states.lock();
-  std::memcpy(copy.data.get(), impl->states.current(*state), bytes);
-  return copy;
+Result<std::unique_ptr<States>> Program::newStates() const {
+  auto made = std::make_unique<States>();
+  INGOT_CHECK(made->create(impl->source));
+  return made;
 }
-
-Status Program::writeState(std::string_view name, const TensorView &value) {
-  std::optional<size_t> state = impl->states.find(name);
-  if (!state)
-    return usageError("there is no state `" + std::string(name) + "`");
-  const TensorDesc &desc = impl->states.desc(*state);
-  if (value.desc.dtype != desc.dtype || value.desc.sizes != desc.sizes || !checkedExtent(value.desc))
-    return usageError("state `" + std::string(name) + "` is " + describe(desc) + ", got " + describe(value.desc));
-  auto lock = impl->states.lock();
-  StridedCopy copy(desc.sizes, value.desc.strides, desc.strides, byteSize(desc.dtype));
-  copy.run(value.data, impl->states.current(*state));
-  return {};
-}
-
-void Program::resetStates() { impl->states.reset(); }
 
 const std::string &Program::description() const { return impl->description; }
 

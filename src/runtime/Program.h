@@ -48,6 +48,8 @@ struct LoadOptions {
   bool fallback = false;
 };
 
+class States; ///< States.h
+
 class Program {
 public:
   /// Validates the plan, prepares constants and states.
@@ -62,19 +64,20 @@ public:
   /// The function of that name; the only one if the name is empty.
   Result<const Function *> entry(std::string_view name) const;
 
-  /// Calls an entry point. `inputs` has an entry for each of its inputs that is no literal, with any strides;
-  /// the result one for each output that is no literal. Calls may overlap; those that share states wait for
-  /// each other.
-  Result<std::vector<OutputTensor>> run(std::string_view entry, std::span<const TensorView> inputs);
+  /// Calls an entry point. `inputs` has an entry for each of its inputs that is neither a literal nor a state, with any
+  /// strides; the result one for each output that is no literal. `given` are states in the caller's memory, contiguous:
+  /// they are read and changed there, and every state that is an argument must be among them. Other states are those of
+  /// `states`, or else the program's own. Calls may overlap; those that share states wait for each other.
+  Result<std::vector<OutputTensor>> run(std::string_view entry, std::span<const TensorView> inputs,
+                                        std::span<const NamedTensor> given = {}, States *states = nullptr);
 
-  /// The memory a call with these inputs takes.
+  /// The memory a call with these inputs takes; states that are arguments are among them.
   Result<MemoryUse> memoryUse(std::string_view entry, std::span<const TensorView> inputs);
 
-  std::vector<std::string> stateNames() const;
-  Result<OutputTensor> readState(std::string_view name) const;
-  Status writeState(std::string_view name, const TensorView &value);
-  /// Gives every state its initial value.
-  void resetStates();
+  /// The states that calls use if they name no others.
+  States &states() const;
+  /// Further states with their initial values, for calls that shall not disturb others. Must not outlive the program.
+  Result<std::unique_ptr<States>> newStates() const;
 
   /// Entry points as JSON text, in the form of an asset's manifest.
   const std::string &description() const;

@@ -1,4 +1,4 @@
-// What a loaded program consists of. Private to Program.cpp and Driver.cpp.
+// What a loaded program consists of. Private to Program.cpp, Call.cpp and Driver.cpp.
 #pragma once
 
 #include "runtime/BindingCache.h"
@@ -31,9 +31,47 @@ struct Entry {
 
   BindEnvironment environment;
   std::vector<std::shared_ptr<std::byte>> prepared; ///< results of the prologue
-  std::vector<size_t> states;                       ///< numbers in Program::Impl::states
+  std::vector<std::optional<size_t>> states;        ///< by Function::states: number in States; none for arguments
   BindingCache cache;
   bool runsStepByStep;
+};
+
+/// Where a state is during one call.
+struct StateMemory {
+  std::byte *data = nullptr;
+  std::optional<size_t> slot; ///< number in Call::states; none: the caller's memory
+};
+
+/// What one call of a function works on.
+struct Call {
+  std::span<const TensorView> inputs;   ///< one for each of givenInputs
+  std::vector<bool> mayOverwrite = {};  ///< by input, as InputDesc::mayOverwrite; empty: none
+  std::vector<StateMemory> memory = {}; ///< by Function::states
+  States *states = nullptr;
+
+  bool isOverwritable(size_t input) const { return input < mayOverwrite.size() && mayOverwrite[input]; }
+};
+
+/// A call from outside: checks what the caller gives as states, and holds what the call needs while it runs.
+class UserCall {
+public:
+  UserCall(const Entry &entry, States &states) : entry(entry), states(states) {}
+  Result<const Call *> prepare(std::span<const TensorView> inputs, std::span<const NamedTensor> given);
+
+private:
+  Status takeStates(std::span<const NamedTensor> given);
+  Status checkState(size_t state, const TensorView &tensor) const;
+  Status checkOverlaps() const;
+  Status takeInputs(std::span<const TensorView> inputs);
+  Status separate(TensorView &input);
+
+  const Entry &entry;
+  States &states;
+  Call call;
+  std::vector<const TensorView *> given; ///< by Function::states
+  std::vector<TensorView> inputs;
+  std::vector<std::shared_ptr<std::byte>> copies;
+  std::unique_lock<std::mutex> lock;
 };
 
 struct Program::Impl {
@@ -55,19 +93,20 @@ struct Program::Impl {
   Result<Entry *> findEntry(std::string_view name) const;
   /// A function that only other functions call; null when there is none of that name.
   Entry *findInternal(std::string_view name) const;
-  Result<std::shared_ptr<const Binding>> bind(Entry &entry, std::span<const TensorView> inputs);
-  Result<std::vector<OutputTensor>> allocateOutputs(const Binding &binding);
-  Status placeOutside(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                      std::span<const OutputTensor> outputs, std::span<std::byte *> bases);
+  Result<std::shared_ptr<const Binding>> bind(Entry &entry, const Call &call);
+  Result<std::vector<OutputTensor>> allocateOutputs(const Binding &binding, const Call &call);
+  /// The addresses of everything that is not in the arena. `made` keeps memory for new values of the caller's states.
+  Status placeOutside(const Binding &binding, const Call &call, std::span<const OutputTensor> outputs,
+                      std::span<std::byte *> bases, std::vector<std::shared_ptr<std::byte>> &made);
   /// Runs a function whose steps are planned at once.
-  Result<std::vector<OutputTensor>> runPlanned(Entry &entry, std::span<const TensorView> inputs);
+  Result<std::vector<OutputTensor>> runPlanned(Entry &entry, const Call &call);
   /// Runs a function step by step (Driver.cpp).
-  Result<std::vector<OutputTensor>> runDriver(Entry &entry, std::span<const TensorView> inputs);
-  Result<std::vector<OutputTensor>> runEntry(Entry &entry, std::span<const TensorView> inputs) {
-    return entry.isDriver() ? runDriver(entry, inputs) : runPlanned(entry, inputs);
+  Result<std::vector<OutputTensor>> runDriver(Entry &entry, const Call &call);
+  /// An output that lies in an input's memory comes without an owner.
+  Result<std::vector<OutputTensor>> runEntry(Entry &entry, const Call &call) {
+    return entry.isDriver() ? runDriver(entry, call) : runPlanned(entry, call);
   }
-  Status execute(Entry &entry, const Binding &binding, std::span<const TensorView> inputs,
-                 std::span<const OutputTensor> outputs);
+  Status execute(const Binding &binding, const Call &call, std::span<const OutputTensor> outputs);
 };
 
 } // namespace ingot

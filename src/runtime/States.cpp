@@ -2,6 +2,7 @@
 
 #include "runtime/MemoryPool.h"
 #include "runtime/TensorDesc.h"
+#include "runtime/kernels/view/StridedCopy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,7 +36,8 @@ Result<WeightView> checkedWeight(const ProgramSource &source, const std::string 
 Status States::create(const ProgramSource &source) {
   for (const Function &function : source.plan.functions)
     for (const State &state : function.states)
-      INGOT_CHECK(add(function, state, source));
+      if (!state.isArgument())
+        INGOT_CHECK(add(function, state, source));
   reset();
   return {};
 }
@@ -76,6 +78,37 @@ std::vector<std::string> States::names() const {
   for (const Slot &slot : slots)
     list.push_back(slot.name);
   return list;
+}
+
+Result<size_t> States::require(std::string_view name) const {
+  if (std::optional<size_t> state = find(name))
+    return *state;
+  std::vector<std::string_view> known;
+  for (const Slot &slot : slots)
+    known.push_back(slot.name);
+  return usageError("there is no state `" + std::string(name) + "` that is kept between calls" +
+                    suggestion(name, known));
+}
+
+Result<OutputTensor> States::read(std::string_view name) const {
+  INGOT_TRY(size_t state, require(name));
+  OutputTensor copy{slots[state].desc, nullptr};
+  INGOT_TRY(copy.data, allocateBlock(slots[state].bytes));
+  auto held = lock();
+  std::memcpy(copy.data.get(), current(state), slots[state].bytes);
+  return copy;
+}
+
+Status States::write(std::string_view name, const TensorView &value) {
+  INGOT_TRY(size_t state, require(name));
+  const TensorDesc &desc = slots[state].desc;
+  if (value.desc.dtype != desc.dtype || value.desc.sizes != desc.sizes || !checkedExtent(value.desc))
+    return usageError("state `" + std::string(name) + "` is " + describe(desc) + ", got " + describe(value.desc));
+  if (!value.data && slots[state].bytes > 0)
+    return usageError("state `" + std::string(name) + "`: the data pointer is null");
+  auto held = lock();
+  StridedCopy(desc.sizes, value.desc.strides, desc.strides, byteSize(desc.dtype)).run(value.data, current(state));
+  return {};
 }
 
 std::byte *States::next(size_t state) {

@@ -7,14 +7,17 @@
 
 namespace ingot {
 
-class MemoryPool;
-
-/// Functions of one program share states by name.
+/// One value for each state of a plan, arguments excepted. Functions of one program share them by name; a program has a
+/// set of its own, and every session another.
 class States {
 public:
   /// Allocates every state of the plan and gives it its initial value.
   Status create(const ProgramSource &source);
+  /// Gives every state its initial value.
   void reset();
+  /// A copy of a state's value.
+  Result<OutputTensor> read(std::string_view name) const;
+  Status write(std::string_view name, const TensorView &value);
 
   /// The number of the state `name`.
   std::optional<size_t> find(std::string_view name) const;
@@ -39,6 +42,7 @@ private:
     std::shared_ptr<std::byte> current, next;
   };
 
+  Result<size_t> require(std::string_view name) const;
   Status add(const Function &function, const State &state, const ProgramSource &source);
 
   mutable std::mutex mutex;

@@ -5,6 +5,7 @@
 #include "asset/Reader.h"
 #include "base/SafeTensors.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -53,32 +54,68 @@ Result<asset::EntryPoint> chooseEntry(const asset::Manifest &manifest, const std
   return usageError("there is no entry point '" + name + "'").note("the asset has: " + names);
 }
 
-Result<ResultHandle> execute(ingot_program *program, const std::string &entry, const std::vector<Tensor> &inputs) {
+/// Inputs may lie in a mapped file; what the program changes needs memory of its own.
+Result<std::byte *> makeWritable(Tensor &tensor) {
+  INGOT_TRY(NewTensor copy, makeTensor(tensor.dtype, tensor.shape));
+  std::ranges::copy(tensor.data, copy.bytes);
+  tensor = std::move(copy.tensor);
+  return copy.bytes;
+}
+
+/// Arguments that the program changes have their new values in `inputs` afterwards.
+Result<ResultHandle> execute(ingot_program *program, const asset::EntryPoint &entry, std::vector<Tensor> &inputs) {
   std::vector<ingot_tensor> views;
-  for (const Tensor &tensor : inputs)
+  std::vector<ingot_state> states;
+  size_t index = 0;
+  for (const asset::Port &port : entry.inputs) {
+    if (!port.literal.empty())
+      continue;
+    Tensor &tensor = inputs[index++];
     // The interface has no const because outputs share the struct; inputs are only read.
-    views.push_back({const_cast<std::byte *>(tensor.data.data()), static_cast<ingot_dtype>(tensor.dtype),
-                     static_cast<int32_t>(tensor.shape.size()), tensor.shape.data(), nullptr});
+    auto *data = const_cast<std::byte *>(tensor.data.data());
+    if (!port.state.empty()) {
+      INGOT_TRY(data, makeWritable(tensor));
+    }
+    ingot_tensor view{data, static_cast<ingot_dtype>(tensor.dtype), static_cast<int32_t>(tensor.shape.size()),
+                      tensor.shape.data(), nullptr};
+    if (port.state.empty())
+      views.push_back(view);
+    else
+      states.push_back({port.state.c_str(), view});
+  }
   ingot_result *result = nullptr;
-  INGOT_CHECK(checked(ingot_program_run(program, entry.c_str(), views.data(), views.size(), &result)));
+  INGOT_CHECK(checked(ingot_program_run_with_states(program, entry.name.c_str(), views.data(), views.size(),
+                                                    states.data(), states.size(), &result)));
   return ResultHandle(result);
 }
 
-/// Outputs under their names; one that is returned twice gets a number the second time.
-Result<std::vector<NamedTensor>> collect(const asset::EntryPoint &entry, const ingot_result *result) {
+/// Outputs under their names, then the arguments that the program changed; a name that is there already gets a number.
+Result<std::vector<NamedTensor>> collect(const asset::EntryPoint &entry, const ingot_result *result,
+                                         std::vector<Tensor> inputs) {
   std::vector<NamedTensor> outputs;
   std::set<std::string> used;
+  auto add = [&](const std::string &wanted, Tensor tensor) {
+    std::string name = wanted;
+    for (int number = 1; !used.insert(name).second; ++number)
+      name = wanted + "." + std::to_string(number);
+    outputs.push_back({std::move(name), std::move(tensor)});
+  };
   size_t index = 0;
   for (const asset::Port &port : entry.outputs) {
     if (!port.literal.empty())
       continue;
     if (index >= ingot_result_count(result))
       return internalError("the program returned fewer outputs than it describes");
-    std::string name = port.name;
-    for (int number = 1; !used.insert(name).second; ++number)
-      name = port.name + "." + std::to_string(number);
     INGOT_TRY(Tensor tensor, fromResult(*ingot_result_tensor(result, index++)));
-    outputs.push_back({std::move(name), std::move(tensor)});
+    add(port.name, std::move(tensor));
+  }
+  index = 0;
+  for (const asset::Port &port : entry.inputs) {
+    if (!port.literal.empty())
+      continue;
+    if (!port.state.empty())
+      add(port.name, std::move(inputs[index]));
+    ++index;
   }
   return outputs;
 }
@@ -139,9 +176,9 @@ Status run(const RunOptions &options, bool asJson) {
     ingot_set_seed(*options.seed);
   INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
   auto start = std::chrono::steady_clock::now();
-  INGOT_TRY(ResultHandle result, execute(program.get(), entry.name, inputs));
+  INGOT_TRY(ResultHandle result, execute(program.get(), entry, inputs));
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-  INGOT_TRY(std::vector<NamedTensor> outputs, collect(entry, result.get()));
+  INGOT_TRY(std::vector<NamedTensor> outputs, collect(entry, result.get(), std::move(inputs)));
   if (!options.outputs.empty())
     INGOT_CHECK(writeOutputs(options.outputs, outputs));
   printOutputs(outputs, elapsed.count(), asJson);

@@ -65,7 +65,7 @@ json summaryJson(const Summary &summary) {
 std::vector<std::string> portRow(const asset::Port &port) {
   if (!port.literal.empty())
     return {"  " + port.name, "= " + port.literal};
-  std::string note = port.mutates.empty() ? "" : "replaces " + port.mutates;
+  std::string note = port.state.empty() ? "" : "changed in place";
   return {"  " + port.name, port.isScalar ? "number" : shapeText(port.shape), std::string(dtypeName(port.dtype)), note};
 }
 

@@ -52,11 +52,12 @@ struct Sample {
     content.manifest.torchVersion = torchVersion;
     EntryPoint entry;
     entry.name = "main";
-    entry.inputs = {{.name = "x", .shape = {"s0", "5"}},
+    entry.inputs = {{.name = "x", .shape = {"s0", "5"}, .state = "x"},
                     {.name = "n", .dtype = DType::Int64, .isScalar = true},
                     {.name = "flag", .literal = "true"}};
-    entry.outputs = {{.name = "y", .shape = {"2*s0"}, .mutates = "x"}};
-    entry.states = {{.name = "cache", .dtype = DType::Int64, .shape = {"3"}, .weight = "table"}};
+    entry.outputs = {{.name = "y", .shape = {"2*s0"}}};
+    entry.states = {{.name = "cache", .dtype = DType::Int64, .shape = {"3"}, .weight = "table"},
+                    {.name = "x", .shape = {"s0", "5"}}};
     entry.symbols = {{"s0", 1, 64}};
     entry.inSpec = entry.outSpec = "[1, null]";
     content.manifest.entryPoints = {entry};

@@ -41,6 +41,7 @@ private:
   Status emitOp(Operation &op);
   Status emitConstant(ConstantOp op);
   Status emitResults();
+  Status emitWrittenArgument(StringRef argument, ValueId newValue);
   void emitSignature();
   bool dependsOnConstantsOnly(Operation &op);
   Result<Step> makeStep(Operation &op);
@@ -180,12 +181,28 @@ Status FunctionEmitter::emitResults() {
       state->output = id;
       continue;
     }
+    if (StringRef argument = stringAttr(attributes, attr::kMutates); !argument.empty()) {
+      INGOT_CHECK(emitWrittenArgument(argument, id));
+      continue;
+    }
     Output output;
     output.name = stringAttr(attributes, attr::kName).str();
     output.value = id;
-    output.mutates = stringAttr(attributes, attr::kMutates).str();
     out.outputs.push_back(std::move(output));
   }
+  return {};
+}
+
+/// An argument that the program changes is a state in the caller's memory, under the argument's name.
+Status FunctionEmitter::emitWrittenArgument(StringRef argument, ValueId newValue) {
+  auto input = llvm::find_if(out.inputs, [&](const Input &each) { return each.name == argument; });
+  if (input == out.inputs.end())
+    return internalError("argument `" + argument.str() + "` is written but not there");
+  std::string name = argument.str();
+  auto isTaken = [&](const State &state) { return state.name == name; };
+  for (int number = 1; llvm::any_of(out.states, isTaken); ++number)
+    name = argument.str() + "_" + std::to_string(number); // a buffer of the same name
+  out.states.push_back({name, input->value, newValue, ""});
   return {};
 }
 
@@ -219,12 +236,9 @@ std::vector<Output> flatOutputs(const std::vector<Output> &outputs, ArrayAttr fl
       if (auto name = names && i < names.size() ? dyn_cast<StringAttr>(names[i]) : nullptr)
         ordered.back().name = name.str();
     } else if (auto literal = dyn_cast<StringAttr>(entry)) {
-      ordered.push_back({"", kNoValue, literal.str(), ""});
+      ordered.push_back({"", kNoValue, literal.str()});
     }
   }
-  for (const Output &output : outputs)
-    if (!output.mutates.empty())
-      ordered.push_back(output);
   return ordered;
 }
 

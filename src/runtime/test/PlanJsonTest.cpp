@@ -24,7 +24,7 @@ Plan examplePlan() {
   ValueId r = b.step("reshape", {z, n}, b.tensor({kDynamic, 2, 2}), {{"sizes", std::vector<int64_t>{INT64_MIN, 2, 2}}});
   b.function.inputs.push_back({"flag", kNoValue, {}, "null"});
   b.output("y", r);
-  b.function.outputs.push_back({"nothing", kNoValue, "null", ""});
+  b.function.outputs.push_back({"nothing", kNoValue, "null"});
   ValueId state = b.tensor({4});
   b.function.states.push_back({"cache", state, c, "layer.weight"});
   b.function.symbols.push_back({"s0", 2, 512});

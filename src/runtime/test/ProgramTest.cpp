@@ -1,5 +1,6 @@
 #include "runtime/Program.h"
 
+#include "runtime/States.h"
 #include "runtime/test/TestPlan.h"
 #include "runtime/threads/Pool.h"
 
@@ -176,17 +177,17 @@ TEST(Program, StatesSurviveCalls) {
         EXPECT_EQ(contentOf((*outputs)[1]), (Floats{10 + n - 1, 20 + 2 * (n - 1), 30 + 3 * (n - 1)}));
       }
     }
-    EXPECT_EQ(program->stateNames(), std::vector<std::string>{"total"});
-    auto value = program->readState("total");
+    EXPECT_EQ(program->states().names(), std::vector<std::string>{"total"});
+    auto value = program->states().read("total");
     ASSERT_OK(value);
     EXPECT_EQ(contentOf(*value), (Floats{15, 30, 45}));
-    program->resetStates();
-    EXPECT_EQ(contentOf(*program->readState("total")), weight);
+    program->states().reset();
+    EXPECT_EQ(contentOf(*program->states().read("total")), weight);
     Floats other = {7, 8, 9};
-    ASSERT_OK(program->writeState("total", viewOf(other, {3, 1})));
-    EXPECT_EQ(contentOf(*program->readState("total")), other);
-    EXPECT_FALSE(program->writeState("total", viewOf(other, {1, 3})));
-    EXPECT_FALSE(program->readState("totl"));
+    ASSERT_OK(program->states().write("total", viewOf(other, {3, 1})));
+    EXPECT_EQ(contentOf(*program->states().read("total")), other);
+    EXPECT_FALSE(program->states().write("total", viewOf(other, {1, 3})));
+    EXPECT_FALSE(program->states().read("totl"));
   }
 }
 
@@ -211,7 +212,7 @@ TEST(Program, StatesAreUpdatedInPlaceBySlices) {
     ASSERT_OK(outputs);
     EXPECT_EQ(contentOf((*outputs)[0])[static_cast<size_t>(position)], 2 * value[0]);
   }
-  EXPECT_EQ(contentOf(*program->readState("cache")), (Floats{1, 20, 3}));
+  EXPECT_EQ(contentOf(*program->states().read("cache")), (Floats{1, 20, 3}));
 }
 
 TEST(Program, ScalarsInAndOut) {
@@ -223,7 +224,7 @@ TEST(Program, ScalarsInAndOut) {
   b.output("next", next);
   b.output("range", b.step("iota", {one, one, next}, b.tensor({kDynamic}, DType::Float32)));
   b.output("tensor", b.step("from_scalar", {next}, b.tensor({}, DType::Int64)));
-  b.function.outputs.push_back({"nothing", kNoValue, "null", ""});
+  b.function.outputs.push_back({"nothing", kNoValue, "null"});
   auto program = make(sourceOf(b.function));
   for (int64_t number : {0, 4}) {
     auto outputs = program->run("", std::vector{TensorView{&number, TensorDesc::contiguous(DType::Int64, {})}});

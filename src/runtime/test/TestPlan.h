@@ -58,7 +58,7 @@ struct FunctionBuilder {
   ValueId cluster(const std::string &symbol, std::vector<ValueId> operands, ValueId result) {
     return step("cluster", std::move(operands), result, {{"symbol", symbol}});
   }
-  void output(std::string name, ValueId id) { function.outputs.push_back({std::move(name), id, "", ""}); }
+  void output(std::string name, ValueId id) { function.outputs.push_back({std::move(name), id, ""}); }
 };
 
 template <typename Fn>

@@ -1,8 +1,8 @@
 // scatter and index_put: elements and rows written, or added, at given positions.
+#include "runtime/CopyCounter.h"
 #include "runtime/kernels/scatter/Combine.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ingot {
 
@@ -27,7 +27,7 @@ int64_t product(std::span<const int64_t> sizes) {
 /// What both kernels do: x is the result before anything is written, unless it is in the same memory already.
 template <typename T> T *startFrom(const KernelArgs &args, int64_t count) {
   if (args.operands[0] != args.results[0])
-    std::memcpy(args.results[0], args.operands[0], static_cast<size_t>(count) * sizeof(T));
+    countedCopy(args.results[0], args.operands[0], static_cast<size_t>(count) * sizeof(T));
   return static_cast<T *>(args.results[0]);
 }
 

@@ -80,7 +80,10 @@ struct InsertSliceKernel : BoundKernel {
     // A state (a key/value cache, say) is updated where it is.
     if (args.operands[0] != args.results[0])
       base.run(args.operands[0], args.results[0]);
-    slice.run(args.operands[1], static_cast<std::byte *>(args.results[0]) + offsetBytes);
+    // What was made where it belongs is there already.
+    std::byte *target = static_cast<std::byte *>(args.results[0]) + offsetBytes;
+    if (args.operands[1] != target)
+      slice.run(args.operands[1], target);
     return {};
   }
 };

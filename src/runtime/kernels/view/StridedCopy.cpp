@@ -1,5 +1,6 @@
 #include "runtime/kernels/view/StridedCopy.h"
 
+#include "runtime/CopyCounter.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -171,6 +172,8 @@ template <typename Visit> void StridedCopy::forEachOuter(int64_t begin, int64_t 
 void StridedCopy::run(const void *src, void *dst) const {
   const auto *from = static_cast<const std::byte *>(src);
   auto *to = static_cast<std::byte *>(dst);
+  if (mode != Mode::Nothing)
+    countCopied(static_cast<size_t>(outerCount * across.size * inner.size) * elementBytes);
   if (mode == Mode::Rows)
     runRows(from, to);
   else if (mode == Mode::Transpose)
