@@ -23,8 +23,8 @@
 //   1.0  first
 //   1.1  "fallback", with the requirement "libtorch"
 //   1.2  an argument that the program changes is among the states, without "weight", and has "state"; before, its new
-//        value was an output with the argument's name in "mutates"
-//        value was an output with the argument\'s name in "mutates"@@#pragma once
+//        value was an output with the argument's name in "mutates". "metadata". Functions that call each other
+#pragma once
 
 #include "base/DType.h"
 #include "base/Hash.h"
