@@ -74,8 +74,7 @@ private:
     auto bounds = rewriter.getDenseI64ArrayAttr({position, position + 1});
     Value source = rowFrom(op, op.getA(), axis, bounds, rewriter);
     rewriter.replaceOpWithNewOp<InsertSliceOp>(op, op.getType(), op.getB(), source, ValueRange(),
-                                               rewriter.getI64IntegerAttr(axis), bounds,
-                                               rewriter.getI64IntegerAttr(1));
+                                               rewriter.getI64IntegerAttr(axis), bounds, rewriter.getI64IntegerAttr(1));
   }
 
   /// What stands at the position. A row that was repeated is there already.
