@@ -4,7 +4,8 @@
  *   ./embed model.ingot 8
  *
  * Inputs are filled with 0, 1, 2, ... modulo 10. Dimensions that are not fixed get the size of the second argument.
- * The inputs are read off ingot_program_describe(); a real program knows them. */
+ * The inputs are read off ingot_program_describe(); a real program knows them. Arguments that the model changes are
+ * states: the call changes them where they are, and they are printed too. */
 #include "ingot/ingot.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INPUTS = 16, MAX_RANK = 8 };
+enum { MAX_INPUTS = 16, MAX_RANK = 8, MAX_NAME = 64 };
 
 static int fail(const char *what) {
   fprintf(stderr, "%s: %s\n", what, ingot_last_error());
@@ -64,8 +65,20 @@ static void fill(ingot_tensor *tensor, int64_t count) {
   }
 }
 
-/* Makes the inputs of the first entry point; returns how many, or -1. */
-static int make_inputs(const char *description, int64_t dynamic, ingot_tensor *inputs, int64_t (*sizes)[MAX_RANK]) {
+/* Reads `"state":"cache"` of an input, if it has one. */
+static void read_state(const char *text, char *name) {
+  const char *end = strchr(text, '}');
+  const char *at = strstr(text, "\"state\":\"");
+  name[0] = 0;
+  if (at && end && at < end) {
+    at += strlen("\"state\":\"");
+    snprintf(name, MAX_NAME, "%.*s", (int)strcspn(at, "\""), at);
+  }
+}
+
+/* Makes the inputs of the first entry point, with the names of those that are states; returns how many, or -1. */
+static int make_inputs(const char *description, int64_t dynamic, ingot_tensor *inputs, int64_t (*sizes)[MAX_RANK],
+                       char (*states)[MAX_NAME]) {
   const char *at = strstr(description, "\"inputs\":[");
   /* The list of inputs ends where the next member of the entry point begins. */
   const char *end = at ? strstr(at, "}],\"") : NULL;
@@ -87,15 +100,16 @@ static int make_inputs(const char *description, int64_t dynamic, ingot_tensor *i
     if (!input->data)
       return -1;
     fill(input, elements);
+    read_state(shape, states[count]);
     ++count;
     at = shape;
   }
   return count;
 }
 
-static void print_tensor(size_t index, const ingot_tensor *tensor) {
+static void print_tensor(const ingot_tensor *tensor) {
   int64_t count = 1;
-  printf("output %zu: %s [", index, ingot_dtype_name(tensor->dtype));
+  printf("%s [", ingot_dtype_name(tensor->dtype));
   for (int32_t i = 0; i < tensor->rank; ++i) {
     printf("%s%" PRId64, i ? ", " : "", tensor->sizes[i]);
     count *= tensor->sizes[i];
@@ -108,6 +122,32 @@ static void print_tensor(size_t index, const ingot_tensor *tensor) {
       printf(" %" PRId64, ((const int64_t *)tensor->data)[i]);
   }
   printf("%s\n", count > 5 ? " ..." : "");
+}
+
+/* Calls the only entry point and prints what comes out of it. */
+static int call(ingot_program *program, const ingot_tensor *inputs, int count, char (*names)[MAX_NAME]) {
+  ingot_tensor plain[MAX_INPUTS];
+  ingot_state states[MAX_INPUTS];
+  size_t plain_count = 0, state_count = 0;
+  for (int i = 0; i < count; ++i) {
+    if (names[i][0])
+      states[state_count++] = (ingot_state){names[i], inputs[i]};
+    else
+      plain[plain_count++] = inputs[i];
+  }
+  ingot_result *result = NULL;
+  if (ingot_program_run_with_states(program, NULL, plain, plain_count, states, state_count, &result) != INGOT_OK)
+    return fail("the call failed");
+  for (size_t i = 0; i < ingot_result_count(result); ++i) {
+    printf("output %zu: ", i);
+    print_tensor(ingot_result_tensor(result, i));
+  }
+  for (size_t i = 0; i < state_count; ++i) {
+    printf("state %s: ", states[i].name);
+    print_tensor(&states[i].tensor);
+  }
+  ingot_result_free(result);
+  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -123,19 +163,13 @@ int main(int argc, char **argv) {
 
   ingot_tensor inputs[MAX_INPUTS] = {0};
   int64_t sizes[MAX_INPUTS][MAX_RANK];
-  int count = make_inputs(description, argc > 2 ? strtoll(argv[2], NULL, 10) : 8, inputs, sizes);
+  char states[MAX_INPUTS][MAX_NAME];
+  int count = make_inputs(description, argc > 2 ? strtoll(argv[2], NULL, 10) : 8, inputs, sizes, states);
   if (count < 0) {
     fprintf(stderr, "cannot make inputs for this model\n");
     return 1;
   }
-  ingot_result *result = NULL;
-  int status = 0;
-  if (ingot_program_run(program, NULL, inputs, (size_t)count, &result) != INGOT_OK)
-    status = fail("the call failed");
-  for (size_t i = 0; i < ingot_result_count(result); ++i)
-    print_tensor(i, ingot_result_tensor(result, i));
-
-  ingot_result_free(result);
+  int status = call(program, inputs, count, states);
   ingot_program_free(program);
   for (int i = 0; i < count; ++i)
     free(inputs[i].data);

@@ -159,8 +159,8 @@ public:
   Result run(std::span<const ingot_tensor> inputs, const char *entry = nullptr,
              std::span<const ingot_state> states = {}) {
     ingot_result *result = nullptr;
-    detail::check(ingot_session_run(handle.get(), entry, inputs.data(), inputs.size(), states.data(), states.size(),
-                                    &result));
+    detail::check(
+        ingot_session_run(handle.get(), entry, inputs.data(), inputs.size(), states.data(), states.size(), &result));
     return Result(result);
   }
   Result run(std::initializer_list<ingot_tensor> inputs, const char *entry = nullptr,

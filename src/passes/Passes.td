@@ -71,6 +71,27 @@ def FoldActivationPass : Pass<"fold-activation", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldSelectRowPass : Pass<"fold-select-row", "::mlir::func::FuncOp"> {
+  let summary = "writes one position instead of choosing it from two whole tensors";
+  let description = [{
+    `x[:, p] = row` is decomposed into a mask and a choice, which reads and writes all of `x`. A slice that is inserted can
+    be written where `x` is.
+
+    Before:
+    ```mlir
+    %i = ingot.iota %zero, %one, %count
+    %m = ingot.eq %i, %p
+    %a = ingot.expand %row() {sizes = array<i64: 8, 64>}
+    %r = ingot.select %m, %a, %x
+    ```
+    After:
+    ```mlir
+    %r = ingot.insert_slice %x, %row() {axis = 1 : i64, bounds = array<i64: 5, 6>, step = 1 : i64}
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def VerifyLoweredPass : Pass<"verify-lowered", "::mlir::ModuleOp"> {
   let summary = "fails if an exported node is left; the message lists all of them";
   let description = [{

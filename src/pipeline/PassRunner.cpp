@@ -47,6 +47,7 @@ const PassRow kPasses[] = {
     {Phase::Lower, "verify-lowered", true, [] { return createVerifyLoweredPass(); }, kModel},
     {Phase::Optimise, "canonicalize", false, [] { return createCanonicalizerPass(); }, kBug},
     {Phase::Optimise, "cse", false, [] { return createCSEPass(); }, kBug},
+    {Phase::Optimise, "fold-select-row", false, [] { return createFoldSelectRowPass(); }, kBug},
     // Scale before bias: a batch norm is a factor, then a shift.
     {Phase::Optimise, "fold-conv-scale", false, [] { return createFoldConvScalePass(); }, kBug},
     {Phase::Optimise, "fold-bias", false, [] { return createFoldBiasPass(); }, kBug},

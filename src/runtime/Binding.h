@@ -74,7 +74,7 @@ struct BoundStep {
 
 struct BoundOutput {
   TensorDesc desc;
-  int32_t buffer = -1; ///< of kind Output, or that of an input that may be overwritten
+  int32_t buffer = -1;               ///< of kind Output, or that of an input that may be overwritten
   std::optional<ScalarValue> scalar; ///< of a symbolic number; there is no buffer then
 };
 

@@ -106,9 +106,7 @@ struct Arguments {
   std::span<const ingot_state> states;
   ingot_result **result;
 
-  bool areValid() const {
-    return result && (inputs.empty() || inputs.data()) && (states.empty() || states.data());
-  }
+  bool areValid() const { return result && (inputs.empty() || inputs.data()) && (states.empty() || states.data()); }
 };
 
 Status runProgram(Program &program, States *states, const Arguments &arguments) {

@@ -27,7 +27,8 @@ struct HostValue {
   std::shared_ptr<std::byte> owner;
   std::optional<ScalarValue> scalar;
   bool isDefined = false;
-  bool isWritable = false; ///< has no owner, and may be changed by whoever reads it last: a state, an overwritable input
+  bool isWritable =
+      false; ///< has no owner, and may be changed by whoever reads it last: a state, an overwritable input
 
   /// Whether nobody else sees the memory, so that a call may return a result in it.
   bool isOurs() const {
@@ -457,8 +458,9 @@ Result<OutputTensor> Driver::takeOutput(HostValue &value) {
   OutputTensor output{TensorDesc::contiguous(value.desc.dtype, value.desc.sizes), nullptr};
   // States of an entry point stay in their memory; what is ours goes out once.
   if (value.isOurs() && (function.isInternal || !value.isWritable)) {
-    output.data = value.owner ? value.owner
-                              : std::shared_ptr<std::byte>(std::shared_ptr<void>(), const_cast<std::byte *>(value.data));
+    output.data = value.owner
+                      ? value.owner
+                      : std::shared_ptr<std::byte>(std::shared_ptr<void>(), const_cast<std::byte *>(value.data));
     value.isWritable = false;
     return output;
   }

@@ -137,9 +137,8 @@ private:
 
   bool isReadBetween(int32_t root, int32_t from, int32_t to) const {
     for (int32_t i = from + 1; i < to; ++i)
-      if (draftAt(i).needsKernel() && std::ranges::any_of(draftAt(i).operandAt, [&](Location place) {
-            return at(place).buffer == root;
-          }))
+      if (draftAt(i).needsKernel() &&
+          std::ranges::any_of(draftAt(i).operandAt, [&](Location place) { return at(place).buffer == root; }))
         return true;
     return false;
   }

@@ -1,4 +1,5 @@
 #include "Fixture.h"
+#include "base/Json.h"
 
 using namespace ingot;
 using namespace ingot::asset;
@@ -27,6 +28,27 @@ TEST(Manifest, RoundTrip) {
   Result<CheckedManifest> parsed = parseManifest(manifestText(manifest));
   ASSERT_TRUE(parsed) << parsed.error().str();
   EXPECT_EQ(parsed->manifest, manifest);
+}
+
+/// Version 1.1 had the new value of an argument among the outputs.
+TEST(Manifest, OldWrittenArgumentsBecomeStates) {
+  nlohmann::json value = nlohmann::json::parse(manifestText(sampleManifest()));
+  nlohmann::json &entry = value["entry_points"][0];
+  value["version"] = {1, 1};
+  value.erase("checksum");
+  entry["inputs"][0].erase("state");
+  entry["states"].erase(1);
+  entry["outputs"].push_back({{"name", "x"}, {"dtype", "float32"}, {"shape", {"s0", 5}}, {"mutates", "x"}});
+  auto parse = [&] {
+    nlohmann::json sealed = value;
+    sealed["checksum"] = hashText(value.dump()).hex();
+    return parseManifest(sealed.dump());
+  };
+  Result<CheckedManifest> parsed = parse();
+  ASSERT_TRUE(parsed) << parsed.error().str();
+  EXPECT_EQ(parsed->manifest.entryPoints, sampleManifest().entryPoints);
+  entry["outputs"][1]["mutates"] = "z";
+  EXPECT_FALSE(parse());
 }
 
 TEST(Manifest, FallbackRoundTrip) {

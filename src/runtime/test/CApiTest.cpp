@@ -34,6 +34,16 @@ protected:
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
+  /// y = the buffer before the call; the buffer becomes x, and the argument `seen` too.
+  static Function stateful() {
+    FunctionBuilder b;
+    ValueId x = b.input("x", {1, 2}), seen = b.input("seen", {1, 2});
+    ValueId kept = b.tensor({1, 2});
+    b.output("y", kept);
+    b.function.states = {{"kept", kept, x, "w"}, {"seen", seen, x, ""}};
+    return b.function;
+  }
+
   void specialise() {
     FunctionBuilder b;
     ValueId x = b.input("x", {2, kDynamic}, {"2", "n"});
@@ -41,8 +51,12 @@ protected:
     b.function.constants.push_back({w, "w", {}});
     ValueId t = b.step("permute", {x}, b.tensor({kDynamic, 2}), {{"dims", std::vector<int64_t>{1, 0}}});
     b.output("y", b.step("concat", {t, w}, b.tensor({kDynamic, 2}), {{"axis", int64_t(0)}}));
+    specialise(b.function);
+  }
+
+  void specialise(Function function) {
     Plan plan;
-    plan.functions.push_back(b.function);
+    plan.functions.push_back(std::move(function));
     auto asset = asset::readAsset(path);
     ASSERT_TRUE(asset) << asset.error().str();
     auto writer = asset::SpecialisationWriter::begin(*asset, cpuKey());
@@ -97,6 +111,64 @@ TEST_F(CApi, ReportsMistakes) {
   EXPECT_EQ(ingot_program_run(program, nullptr, nullptr, 1, &result), INGOT_ERROR_USAGE);
   EXPECT_EQ(result, nullptr);
   ingot_program_free(program);
+}
+
+TEST_F(CApi, StatesAndSessions) {
+  specialise(stateful());
+  ingot_program *program = nullptr;
+  ingot_session *session = nullptr;
+  ASSERT_EQ(ingot_program_load(path.c_str(), &program), INGOT_OK) << ingot_last_error();
+  ASSERT_EQ(ingot_session_create(program, &session), INGOT_OK) << ingot_last_error();
+  EXPECT_THAT(ingot_program_describe(program), HasSubstr(R"("state":"seen")"));
+  int64_t sizes[] = {1, 2};
+  float x[] = {1, 2}, seen[] = {0, 0}, mine[] = {5, 6};
+  ingot_tensor input = {x, INGOT_FLOAT32, 2, sizes, nullptr}, value = {mine, INGOT_FLOAT32, 2, sizes, nullptr};
+  ingot_state states[] = {{"seen", {seen, INGOT_FLOAT32, 2, sizes, nullptr}}, {"kept", value}};
+  ingot_result *result = nullptr;
+  auto taken = [&] {
+    EXPECT_EQ(ingot_result_count(result), 1u) << ingot_last_error();
+    const auto *values = static_cast<const float *>(ingot_result_tensor(result, 0)->data);
+    std::vector<float> list(values, values + 2);
+    ingot_result_free(result);
+    result = nullptr;
+    return list;
+  };
+  auto kept = [&] {
+    EXPECT_EQ(ingot_session_read_state(session, "kept", &result), INGOT_OK);
+    return taken();
+  };
+  using Floats = std::vector<float>;
+  EXPECT_EQ(ingot_program_run(program, nullptr, &input, 1, &result), INGOT_ERROR_USAGE);
+  EXPECT_THAT(ingot_last_error(), HasSubstr("`seen`"));
+  ASSERT_EQ(ingot_program_run_with_states(program, nullptr, &input, 1, states, 1, &result), INGOT_OK);
+  EXPECT_EQ(taken(), (Floats{7, 8}));
+  EXPECT_EQ(seen[1], 2);
+  ASSERT_EQ(ingot_program_read_state(program, "kept", &result), INGOT_OK);
+  EXPECT_EQ(taken(), (Floats{1, 2}));
+  EXPECT_EQ(kept(), (Floats{7, 8}));
+  ASSERT_EQ(ingot_session_run(session, nullptr, &input, 1, states, 2, &result), INGOT_OK);
+  EXPECT_EQ(taken(), (Floats{5, 6}));
+  EXPECT_EQ(mine[0], 1);
+  EXPECT_EQ(kept(), (Floats{7, 8})); // the caller's was used
+  ASSERT_EQ(ingot_session_write_state(session, "kept", &value), INGOT_OK);
+  EXPECT_EQ(kept(), (Floats{1, 2}));
+  ASSERT_EQ(ingot_session_reset_states(session), INGOT_OK);
+  EXPECT_EQ(kept(), (Floats{7, 8}));
+  ASSERT_EQ(ingot_program_write_state(program, "kept", &value), INGOT_OK);
+  ASSERT_EQ(ingot_program_reset_states(program), INGOT_OK);
+  ASSERT_EQ(ingot_program_read_state(program, "kept", &result), INGOT_OK);
+  EXPECT_EQ(taken(), (Floats{7, 8}));
+  EXPECT_EQ(ingot_program_read_state(program, "seen", &result), INGOT_ERROR_USAGE);
+  states[1].name = nullptr;
+  EXPECT_EQ(ingot_program_run_with_states(program, nullptr, &input, 1, states, 2, &result), INGOT_ERROR_USAGE);
+  ingot_program_free(program);
+  EXPECT_EQ(kept(), (Floats{7, 8})); // a session outlives its program's handle
+  ingot_session_free(session);
+  EXPECT_EQ(ingot_session_run(nullptr, nullptr, nullptr, 0, nullptr, 0, &result), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_program_read_state(nullptr, "kept", &result), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_program_write_state(nullptr, "kept", nullptr), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_session_reset_states(nullptr), INGOT_ERROR_USAGE);
+  ingot_session_free(nullptr);
 }
 
 TEST_F(CApi, ChecksLoadOptions) {

@@ -60,6 +60,41 @@ TEST(PlanJson, RoundTrip) {
   EXPECT_EQ(read->kernelLibrary, "kernels.so");
 }
 
+TEST(PlanJson, WrittenArgumentsAreStates) {
+  Plan plan = examplePlan();
+  Function &function = plan.functions[0];
+  function.states.push_back({"x", function.inputs[0].value, function.steps[1].results[0], ""});
+  std::string text = planToJson(plan);
+  Result<Plan> read = planFromJson(text);
+  ASSERT_OK(read);
+  EXPECT_EQ(planToJson(*read), text);
+  EXPECT_TRUE(read->functions[0].states[1].isArgument());
+  EXPECT_FALSE(read->functions[0].states[0].isArgument());
+}
+
+TEST(PlanJson, ReadsWrittenArgumentsOfVersion2) {
+  Plan plan = examplePlan();
+  Function &function = plan.functions[0];
+  const ValueId changed = function.steps[1].results[0];
+  function.outputs.push_back({"was x", changed, ""});
+  std::string text = planToJson(plan);
+  auto replace = [&](const std::string &from, const std::string &to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace(R"("name":"was x")", R"("name":"was x","mutates":"x")");
+  replace(R"("version":3)", R"("version":2)");
+  Result<Plan> read = planFromJson(text);
+  ASSERT_OK(read);
+  EXPECT_EQ(read->functions[0].outputs.size(), 2u);
+  const State &state = read->functions[0].states.back();
+  EXPECT_EQ(state.name, "x");
+  EXPECT_EQ(state.input, read->functions[0].inputs[0].value);
+  EXPECT_EQ(state.output, changed);
+  replace(R"("mutates":"x")", R"("mutates":"z")");
+  EXPECT_FALSE(planFromJson(text));
+}
+
 TEST(PlanJson, AttributesKeepTheirTypes) {
   Plan plan = examplePlan();
   Attributes attributes = {{"a", true},
@@ -102,6 +137,8 @@ TEST(PlanJson, RefusesBrokenPlans) {
   EXPECT_THAT(errorOf([](P, F f) { f.inputs[1].literal = "{"; }), HasSubstr("neither a value nor a literal"));
   EXPECT_THAT(errorOf([](P, F f) { f.outputs[0].value = 50; }), HasSubstr("does not exist"));
   EXPECT_THAT(errorOf([](P, F f) { f.states[0].output = f.inputs[0].value; }), HasSubstr("changes its type"));
+  EXPECT_THAT(errorOf([](P, F f) { f.states[0].initialWeight = ""; }), HasSubstr("neither an initial value nor"));
+  EXPECT_THAT(errorOf([](P, F f) { f.states.push_back(f.states[0]); }), HasSubstr("occurs twice"));
   EXPECT_THAT(errorOf([](P, F f) { f.symbols[0].min = 600; }), HasSubstr("no valid range"));
   EXPECT_THAT(errorOf([](P p, F) { p.kernelLibrary = "../evil.so"; }), HasSubstr("no file name"));
   EXPECT_THAT(errorOf([](P p, F f) { p.functions.push_back(f); }), HasSubstr("two functions"));
