@@ -19,6 +19,8 @@ from ingot.errors import (
     UnsupportedError,
     UsageError,
 )
+from ingot.ir import Value
+from ingot.module import Module, TensorSpec
 from ingot.program import EntryPoint, FallbackOp, Port, Program, convert, load
 
 __version__: str = _version()
@@ -31,10 +33,13 @@ __all__ = [
     "IngotError",
     "InternalError",
     "LoweringError",
+    "Module",
     "Port",
     "Program",
+    "TensorSpec",
     "UnsupportedError",
     "UsageError",
+    "Value",
     "convert",
     "get_num_threads",
     "load",

@@ -3,6 +3,8 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/AtomicWrite.h"
+#include "compiler/Author.h"
+#include "compiler/Guarded.h"
 #include "compiler/Options.h"
 #include "compiler/Plugins.h"
 #include "pipeline/Pipeline.h"
@@ -10,7 +12,6 @@
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
 
-#include <cstring>
 #include <filesystem>
 
 namespace ingot {
@@ -85,25 +86,7 @@ Status convertFromMemory(std::string_view programJson, std::span<const CompilerW
   return convertAndSave(program, assetPath, overwrite, options, lowerings);
 }
 
-/// The boundary of the library: no exception passes, errors become a kind and a message.
-template <typename Work> bool guarded(CompilerError *error, Work work) {
-  Status status = [&]() -> Status {
-    try {
-      return work();
-    } catch (const std::bad_alloc &) {
-      return ioError("out of memory");
-    } catch (const std::exception &e) {
-      return internalError(e.what());
-    }
-  }();
-  if (status)
-    return true;
-  error->kind = static_cast<int32_t>(status.error().kind);
-  error->message = strdup(status.error().str().c_str());
-  return false;
-}
-
-constexpr CompilerApi kApi = {
+const CompilerApi kApi = {
     kCompilerApiVersion,
     [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
       return guarded(error, [&] { return convertFile(pt2Path, assetPath, overwrite, options); });
@@ -122,6 +105,7 @@ constexpr CompilerApi kApi = {
       });
     },
     [](char *message) { std::free(message); },
+    &authorApi(),
 };
 
 } // namespace

@@ -24,6 +24,11 @@ inline constexpr const char *kInSpec = "ingot.in_spec";   ///< string: torch's t
 inline constexpr const char *kOutSpec = "ingot.out_spec"; ///< string: torch's tree spec of the outputs
 inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbol -> [min, max] (i64)
 
+// On functions that others call.
+inline constexpr const char *kNoInline = "ingot.no_inline"; ///< unit: stays a function of its own
+inline constexpr const char *kCompositeDecl =
+    "ingot.composite_decl"; ///< string: what the function is, so that a tuned form can stand for its body
+
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
 inline constexpr const char *kReturns =
     "ingot.returns"; ///< array: a result's number, a list of them, or unit for None and what nobody uses
