@@ -50,7 +50,7 @@ class Lowerings:
 
     def __init__(self, functions: Mapping[str, LoweringFunction], program: ExportedProgram | None = None) -> None:
         self._functions = {check_name(name): function for name, function in functions.items()}
-        self._index = None if program is None else NodeIndex(program.graph_module)
+        self._index = None if program is None or not functions else NodeIndex(program.graph_module)
         self.failure: BaseException | None = None
 
     def rows(self) -> list[tuple[str, Callable[[Builder], str | None]]]:
@@ -110,6 +110,7 @@ class NodeIndex:
         import torch
 
         self._root = module
+        self._members: dict[torch.fx.GraphModule, dict[str, torch.fx.Node]] = {}
         self._by_name: dict[str, list[torch.fx.Node]] = {}
         for part in module.modules():
             for node in part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ():
@@ -118,22 +119,26 @@ class NodeIndex:
     def find(self, builder: Builder) -> torch.fx.Node | None:
         """The node that is lowered; None where it is none of this program's."""
         module = self._descend(builder.path)
-        if module is not None:
-            for node in module.graph.nodes:
-                if node.name == builder.name:
-                    return node
+        found = None if module is None else self._nodes(module).get(builder.name)
+        if found is not None:
+            return found
         # Regions that only switch a mode are inlined, so that their nodes lie elsewhere than they did.
         candidates = self._by_name.get(builder.name, [])
         same = [node for node in candidates if _target_name(node) == builder.target]
         fitting = [node for node in same or candidates if _fits(node, builder)]
         return next(iter(fitting or same or candidates), None)
 
+    def _nodes(self, module: torch.fx.GraphModule) -> dict[str, torch.fx.Node]:
+        if module not in self._members:
+            self._members[module] = {node.name: node for node in module.graph.nodes}
+        return self._members[module]
+
     def _descend(self, path: str) -> torch.fx.GraphModule | None:
         """The graph that a path like "cond:1/while_loop:0" leads to."""
         module: Any = self._root
         for step in path.split("/") if path else ():
             name, _, number = step.rpartition(":")
-            owner = next((node for node in module.graph.nodes if node.name == name), None)
+            owner = self._nodes(module).get(name)
             graphs = list(_sub_graphs(owner, module)) if owner is not None else []
             if int(number) >= len(graphs):
                 return None

@@ -40,7 +40,7 @@ def test_one_graph(tmp_path: Path) -> None:
     for rows in (1, 5):
         x = np.random.rand(rows, 4).astype(np.float32)
         np.testing.assert_allclose(program(x), x / 2)
-    with pytest.raises(ingot.AssetIOError):
+    with pytest.raises(ingot.UsageError, match="already exists"):
         module.save_asset(tmp_path / "scale.ingot")
     module.save_asset(tmp_path / "scale.ingot", overwrite=True)
 
