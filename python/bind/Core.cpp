@@ -7,6 +7,8 @@ using namespace ingot::bind;
 
 NB_MODULE(_core, module) {
   module.doc() = "Ingot's C interface; use the package `ingot` instead.";
+  // PyTorch's registry of custom operators keeps the globals of the user's modules, programs among them, to the end.
+  nb::set_leak_warnings(false);
   initErrors(module);
   initBuilder(module);
   initConvert(module);
