@@ -119,14 +119,15 @@ class NodeIndex:
     def find(self, builder: Builder) -> torch.fx.Node | None:
         """The node that is lowered; None where it is none of this program's."""
         module = self._descend(builder.path)
-        found = None if module is None else self._nodes(module).get(builder.name)
-        if found is not None:
-            return found
-        # Regions that only switch a mode are inlined, so that their nodes lie elsewhere than they did.
-        candidates = self._by_name.get(builder.name, [])
+        here = None if module is None else self._nodes(module).get(builder.name)
+        if here is not None and _target_name(here) == builder.target:
+            return here
+        # Regions that only switch a mode are inlined: their nodes lie elsewhere than they did, and what took their
+        # result out may have their name.
+        candidates = [node for node in self._by_name.get(builder.name, []) if _target_name(node)]
         same = [node for node in candidates if _target_name(node) == builder.target]
-        fitting = [node for node in same or candidates if _fits(node, builder)]
-        return next(iter(fitting or same or candidates), None)
+        fitting = [node for node in same if _fits(node, builder)]
+        return next(iter([*fitting, *same, *([here] if here is not None else []), *candidates]), None)
 
     def _nodes(self, module: torch.fx.GraphModule) -> dict[str, torch.fx.Node]:
         if module not in self._members:
