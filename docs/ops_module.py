@@ -210,6 +210,8 @@ def attribute(row: OpRow, each: Argument) -> str:
     if each.name == entry_list(row):
         if each.name == "bounds":
             return f"build.bounds(bounds, {first}, axis, dynamic)"
+        if row.mnemonic == "reshape":
+            return "build.entries(build.reshaped(sizes, x), dynamic)"
         if each.kind == "I64Attr":
             return f"build.entry({each.name}, dynamic)"
         return f"build.entries({each.name}, dynamic)"

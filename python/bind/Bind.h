@@ -33,6 +33,7 @@ void initErrors(nanobind::module_ &module);
 void initBuilder(nanobind::module_ &module);
 void initConvert(nanobind::module_ &module);
 void initConverted(nanobind::module_ &module);
+void initModule(nanobind::module_ &module);
 void initProgram(nanobind::module_ &module);
 
 } // namespace ingot::bind

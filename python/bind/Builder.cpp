@@ -32,15 +32,15 @@ TypeTuple toTuple(const ingot_type &type) {
   return {type.is_number != 0, isKnown ? std::string(dtypeName(static_cast<DType>(type.dtype))) : "", sizes};
 }
 
-ingot_type toType(const TypeTuple &tuple) {
-  const auto &[isNumber, dtype, sizes] = tuple;
-  return {isNumber, dtypeNumber(dtype), static_cast<int32_t>(sizes.size()), sizes.data()};
-}
-
 ingot_value toValue(uintptr_t handle) { return reinterpret_cast<ingot_value>(handle); }
 uintptr_t fromValue(ingot_value value) { return reinterpret_cast<uintptr_t>(value); }
 
 } // namespace
+
+ingot_type viewOf(const TypeTuple &tuple) {
+  const auto &[isNumber, dtype, sizes] = tuple;
+  return {isNumber, dtypeNumber(dtype), static_cast<int32_t>(sizes.size()), sizes.data()};
+}
 
 ingot_builder *Builder::live() const {
   if (!handle)
@@ -66,7 +66,7 @@ std::vector<uintptr_t> Builder::create(const std::string &name, const std::vecto
   std::vector<ingot_type> types;
   if (resultTypes)
     for (const TypeTuple &type : *resultTypes)
-      types.push_back(toType(type));
+      types.push_back(viewOf(type));
   ingot_op op{};
   op.name = name.c_str();
   op.operands = values.data();
@@ -88,7 +88,7 @@ std::vector<uintptr_t> Builder::create(const std::string &name, const std::vecto
 }
 
 uintptr_t Builder::constant(const TypeTuple &tuple, nb::bytes data) const {
-  ingot_type type = toType(tuple);
+  ingot_type type = viewOf(tuple);
   return checked(api->constant(live(), &type, data.data(), data.size()));
 }
 

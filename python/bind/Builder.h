@@ -5,6 +5,7 @@
 #include "ingot/plugin.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,10 +17,15 @@ namespace ingot::bind {
 /// (is a number, element type, sizes)
 using TypeTuple = std::tuple<bool, std::string, std::vector<int64_t>>;
 
+/// The sizes stay those of the tuple.
+ingot_type viewOf(const TypeTuple &tuple);
+
 /// Values are their addresses; `ingot.ir` sees to it that none outlives its builder.
 class Builder {
 public:
-  Builder(const ingot_builder_api *api, ingot_builder *handle) : api(api), handle(handle) {}
+  /// `owner` keeps alive what the builder builds in; null where the caller does.
+  Builder(const ingot_builder_api *api, ingot_builder *handle, std::shared_ptr<void> owner = nullptr)
+      : api(api), handle(handle), owner(std::move(owner)) {}
 
   const ingot_builder_api *api;
 
@@ -49,6 +55,7 @@ private:
   nanobind::object argument(ingot_argument argument) const;
 
   ingot_builder *handle;
+  std::shared_ptr<void> owner;
 };
 
 /// Rows for the compiler over Python functions, which this keeps alive. Each is called with a Builder and gives None, or

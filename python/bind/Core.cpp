@@ -7,10 +7,13 @@ using namespace ingot::bind;
 
 NB_MODULE(_core, module) {
   module.doc() = "Ingot's C interface; use the package `ingot` instead.";
+  // PyTorch's registry of custom operators keeps the globals of the user's modules, programs among them, to the end.
+  nb::set_leak_warnings(false);
   initErrors(module);
   initBuilder(module);
   initConvert(module);
   initConverted(module);
+  initModule(module);
   initProgram(module);
   module.def("version", &ingot_version);
   module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));

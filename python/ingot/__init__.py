@@ -22,10 +22,41 @@ from ingot.errors import (
     UnsupportedError,
     UsageError,
 )
+from ingot.ir import Value
+from ingot.module import Module, TensorSpec
 from ingot.program import EntryPoint, FallbackOp, Graph, Port, Program, load
 from ingot.session import Session
 
 __version__: str = _version()
+
+__all__ = [
+    "AssetIOError",
+    "CorruptFileError",
+    "EntryPoint",
+    "ExternalizeSpec",
+    "FallbackOp",
+    "Graph",
+    "IngotError",
+    "InternalError",
+    "LoweringError",
+    "Module",
+    "Port",
+    "Program",
+    "Session",
+    "TensorSpec",
+    "TorchConverter",
+    "UnsupportedError",
+    "UsageError",
+    "Value",
+    "convert",
+    "generate_composite_decl",
+    "get_decomp_table",
+    "get_num_threads",
+    "load",
+    "manual_seed",
+    "set_num_threads",
+]
+
 
 _LAZY = {
     "ExternalizeSpec": "ingot.externalize",
@@ -40,24 +71,3 @@ def __getattr__(name: str) -> object:
     if name not in _LAZY:
         raise AttributeError(f"module 'ingot' has no attribute '{name}'")
     return getattr(importlib.import_module(_LAZY[name]), name)
-
-__all__ = [
-    "AssetIOError",
-    "CorruptFileError",
-    "EntryPoint",
-    "FallbackOp",
-    "Graph",
-    "IngotError",
-    "InternalError",
-    "LoweringError",
-    "Port",
-    "Program",
-    "Session",
-    "UnsupportedError",
-    "UsageError",
-    "convert",
-    "get_num_threads",
-    "load",
-    "manual_seed",
-    "set_num_threads",
-]

@@ -223,6 +223,45 @@ def entries(values: Number | Sequence[Number], dynamic: list[Value]) -> str:
     return integers(known)
 
 
+def reshaped(values: Number | Sequence[Number], x: Value) -> list[Number]:
+    """The sizes of a reshape; one of them may be -1, which is what the others leave."""
+    sizes = list(values) if isinstance(values, Sequence | np.ndarray) else [values]
+    open_at = [i for i, size in enumerate(sizes) if not isinstance(size, Value) and size == -1]
+    if not open_at:
+        return sizes
+    if len(open_at) > 1:
+        raise UsageError(f"only one of the sizes {sizes} may be -1")
+    others = [size for i, size in enumerate(sizes) if i != open_at[0]]
+    sizes[open_at[0]] = _quotient(_product([dim(x, i) for i in range(x.type.rank)]), _product(others))
+    return sizes
+
+
+def dim(x: Value, along: int) -> Number:
+    """The size of a dimension, as a number where it is known."""
+    size = x.type.shape[along]
+    return single("dim", [x], {"axis": axis(along, x)}) if size == DYNAMIC else size
+
+
+def _product(sizes: Sequence[Number]) -> Number:
+    known, total = 1, None
+    for size in sizes:
+        if isinstance(size, Value):
+            total = size if total is None else arith("arith.muli", total, size)
+        else:
+            known *= operator.index(size)
+    if total is None:
+        return known
+    return total if known == 1 else arith("arith.muli", total, known)
+
+
+def _quotient(total: Number, part: Number) -> Number:
+    if isinstance(total, Value) or isinstance(part, Value):
+        return arith("arith.floordivsi", total, part)
+    if part == 0 or total % part != 0:
+        raise UsageError(f"{total} elements cannot be divided by sizes of {part} elements")
+    return total // part
+
+
 def entry(value: Number, dynamic: list[Value]) -> str:
     """One size, which the program may compute."""
     if isinstance(value, Value):
@@ -241,7 +280,7 @@ def bounds(values: Sequence[Number | None], x: Value, along: int, dynamic: list[
         start = start if isinstance(start, Value) else first
         end = end if isinstance(end, Value) else max(first, last) if not isinstance(start, Value) else last
     elif end is None:
-        end = single("dim", [x], {"axis": axis(along, x)})
+        end = dim(x, _axis(along, x.type.rank))
     return entries([0 if start is None else start, end], dynamic)
 
 

@@ -117,6 +117,7 @@ class NodeIndex:
         import torch
 
         self._root = module
+        self._members: dict[torch.fx.GraphModule, dict[str, torch.fx.Node]] = {}
         self._by_name: dict[str, list[torch.fx.Node]] = {}
         for part in module.modules():
             for node in part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ():
@@ -125,22 +126,27 @@ class NodeIndex:
     def find(self, builder: Builder) -> torch.fx.Node | None:
         """The node that is lowered; None where it is none of this program's."""
         module = self._descend(builder.path)
-        if module is not None:
-            for node in module.graph.nodes:
-                if node.name == builder.name:
-                    return node
-        # Regions that only switch a mode are inlined, so that their nodes lie elsewhere than they did.
-        candidates = self._by_name.get(builder.name, [])
+        here = None if module is None else self._nodes(module).get(builder.name)
+        if here is not None and _target_name(here) == builder.target:
+            return here
+        # Regions that only switch a mode are inlined: their nodes lie elsewhere than they did, and what took their
+        # result out may have their name.
+        candidates = [node for node in self._by_name.get(builder.name, []) if _target_name(node)]
         same = [node for node in candidates if _target_name(node) == builder.target]
-        fitting = [node for node in same or candidates if _fits(node, builder)]
-        return next(iter(fitting or same or candidates), None)
+        fitting = [node for node in same if _fits(node, builder)]
+        return next(iter([*fitting, *same, *([here] if here is not None else []), *candidates]), None)
+
+    def _nodes(self, module: torch.fx.GraphModule) -> dict[str, torch.fx.Node]:
+        if module not in self._members:
+            self._members[module] = {node.name: node for node in module.graph.nodes}
+        return self._members[module]
 
     def _descend(self, path: str) -> torch.fx.GraphModule | None:
         """The graph that a path like "cond:1/while_loop:0" leads to."""
         module: Any = self._root
         for step in path.split("/") if path else ():
             name, _, number = step.rpartition(":")
-            owner = next((node for node in module.graph.nodes if node.name == name), None)
+            owner = self._nodes(module).get(name)
             graphs = list(_sub_graphs(owner, module)) if owner is not None else []
             if int(number) >= len(graphs):
                 return None

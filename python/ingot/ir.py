@@ -153,12 +153,14 @@ Type: TypeAlias = TensorType | ScalarType
 class Value:
     """A tensor or a number that a program computes. Two values are equal where they are the same one."""
 
-    __slots__ = ("__weakref__", "_builder", "_handle", "_type", "name")
+    __slots__ = ("__weakref__", "_builder", "_handle", "_sizes", "_type", "name")
 
     def __init__(self, builder: Builder, handle: int, name: str = "") -> None:
         self._builder = builder
         self._handle = handle
         self._type: Type | None = None
+        self._sizes: list[int | Value] | None = None
+        """Of vectors of sizes: the numbers they were made from."""
         self.name = name
 
     @property

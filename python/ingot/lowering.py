@@ -43,6 +43,7 @@ __all__ = [
     "get_tensor_type",
     "print_graph",
     "to_rank1_int32",
+    "to_sizes",
     "to_uint32_perm",
 ]
 
@@ -175,7 +176,23 @@ def to_rank1_int32(v: Value | int) -> Value:
     tensor = ops.from_scalar(v) if v.is_scalar else v
     if tensor.type.element_type.name != "int32":
         tensor = ops.cast(tensor, "int32")
-    return tensor if tensor.type.shape == [1] else ops.reshape(tensor, [1])
+    vector = tensor if tensor.type.shape == [1] else ops.reshape(tensor, [1])
+    vector._sizes = vector._sizes or ([v] if v.is_scalar else v._sizes)
+    return vector
+
+
+def to_sizes(v: Value) -> list[int | Value]:
+    """The entries of a vector of sizes, as `ops.reshape` and others take them: numbers where they are known."""
+    known = v.constant_value
+    if known is not None:
+        return [int(entry) for entry in known.reshape(-1)]
+    if v._sizes is not None:
+        return list(v._sizes)
+    if v.type.rank > 1 or not v.type.has_static_shape:
+        raise UsageError(f"{v!r} is no vector of sizes")
+    flat = ops.reshape(v, [-1])
+    # Sizes that are data: the program stops to look at them.
+    return [ops.item(ops.cast(ops.slice(flat, 0, [i, i + 1]), "int64")) for i in range(flat.type.shape[0])]
 
 
 def get_dim_size_int32(x: Value, d: int) -> Value:
@@ -189,7 +206,10 @@ def build_shape_tensor(values_map: Mapping[str, Value], dims: Sequence[Any]) -> 
     if all(isinstance(entry, int) for entry in dims):
         return ops.constant(np.array(dims, dtype=np.int32))
     values = [_look_up(values_map, entry) if _is_node(entry) else entry for entry in dims]
-    return ops.concat([to_rank1_int32(value) for value in values], 0)
+    vectors = [to_rank1_int32(value) for value in values]
+    shape = ops.concat(vectors, 0)
+    shape._sizes = [size for vector in vectors for size in to_sizes(vector)]
+    return shape
 
 
 def to_uint32_perm(perm: Sequence[int], rank: int) -> np.ndarray[Any, np.dtype[np.uint32]]:

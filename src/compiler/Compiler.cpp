@@ -3,7 +3,8 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/AtomicWrite.h"
-#include "compiler/Boundary.h"
+#include "compiler/Author.h"
+#include "compiler/Guarded.h"
 #include "compiler/Options.h"
 #include "compiler/Plugins.h"
 #include "compiler/Programs.h"
@@ -14,7 +15,6 @@
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
 
-#include <cstring>
 #include <filesystem>
 
 namespace ingot {
@@ -65,7 +65,7 @@ bool hasLowering(llvm::StringRef target) {
          llvm::any_of(pureNames(target), [](const std::string &name) { return lower::findRow(name) != nullptr; });
 }
 
-constexpr CompilerApi kApi = {
+const CompilerApi kApi = {
     kCompilerApiVersion,
     [](const char *target) { return hasLowering(target); },
     [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
@@ -79,6 +79,7 @@ constexpr CompilerApi kApi = {
     },
     [](char *message) { std::free(message); },
     &kProgramApi,
+    &authorApi(),
 };
 
 } // namespace

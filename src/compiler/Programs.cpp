@@ -3,7 +3,7 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/Json.h"
-#include "compiler/Boundary.h"
+#include "compiler/Guarded.h"
 #include "compiler/Options.h"
 #include "compiler/Plugins.h"
 #include "pipeline/Pipeline.h"

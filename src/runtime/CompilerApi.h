@@ -4,13 +4,14 @@
 
 #include "base/Result.h"
 #include "ingot/plugin.h"
+#include "runtime/AuthorApi.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ingot {
 
-/// Raised with every change of the structs below. 1: first. 2: lowerings of the caller.
+/// Raised with every change of the structs below. 1: first. 2: lowerings of the caller, programs written by hand.
 inline constexpr int32_t kCompilerApiVersion = 2;
 
 struct CompilerError {
@@ -74,6 +75,7 @@ struct CompilerApi {
   bool (*specialise)(const char *assetPath, const char *cpuKey, const char *optionsJson, CompilerError *error);
   void (*freeMessage)(char *message);
   const CompilerProgramApi *programs;
+  const AuthorApi *author;
 };
 
 /// The compiler, loaded at the first call. Unsupported, with what to do, where only the runtime is installed.

@@ -21,6 +21,7 @@ from ingot.lowering import (
     get_tensor_type,
     print_graph,
     to_rank1_int32,
+    to_sizes,
     to_uint32_perm,
 )
 from support import assert_close, export
@@ -158,13 +159,55 @@ def test_symbolic_argument_becomes_a_vector() -> None:
         shape = get_operand(values_map, node, 1)
         shapes.append(str(shape.type))
         x = get_operand(values_map, node, 0)
-        return ops.reshape(x, [values_map[node.args[1][0].name], 3])
+        assert to_sizes(shape)[0] is values_map[node.args[1][0].name]
+        return ops.reshape(x, to_sizes(shape))
 
     rows = torch.export.Dim("rows", min=2, max=64)
     x = torch.randn(4, 6)
     program = ingot.convert(Model(), (x,), dynamic_shapes=({0: rows},), lowerings={"aten::view": lower_view})
     assert_close(program(x[:3]), Model()(x[:3]))
     assert shapes == ["tensor<2xi32>"]
+
+
+def test_list_of_tensors_and_weights() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cat([self.linear(x), x], 1)
+
+    def lower_cat(values_map: dict[str, Any], node: torch.fx.Node, loc: object) -> Any:
+        first, second = get_operand(values_map, node, 0)
+        return ops.concat([second, first], node.args[1])
+
+    def lower_linear(values_map: dict[str, Any], node: torch.fx.Node, loc: object) -> Any:
+        x, weight, bias = get_operands(values_map, node, [0, 1, 2])
+        return ops.matmul(x, ops.permute(weight, [1, 0]), bias)
+
+    x, model = torch.randn(3, 4), Model()
+    program = ingot.convert(model, (x,), lowerings={"aten::cat": lower_cat, "aten::linear": lower_linear})
+    assert_close(program(x), torch.cat([x, model.linear(x)], 1))
+
+
+def test_nodes_of_regions_that_are_inlined() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                y = softclip(x, 0.5)
+            return y + softclip(x, 2.0)
+
+    limits: list[float] = []
+
+    def lower(values_map: dict[str, Any], node: torch.fx.Node, loc: object) -> Any:
+        limits.append(node.args[1])
+        return lower_softclip(values_map, node, loc)
+
+    x = torch.randn(4)
+    exported = torch.export.export(Model(), (x,))
+    assert_close(ingot.convert(exported, lowerings={"lowering_tests::softclip": lower})(x), Model()(x))
+    assert sorted(limits) == [0.5, 2.0]
 
 
 def test_inside_cond_with_the_same_node_names() -> None:
@@ -352,6 +395,8 @@ def test_sizes_as_tensors() -> None:
         rows, columns = get_dim_size_int32(x, 0), get_dim_size_int32(x, 1)
         assert columns.constant_value.tolist() == [4]
         assert rows.constant_value is None
+        assert to_sizes(columns) == [4]
+        assert all(size.is_scalar for size in to_sizes(ops.cast(ops.concat([rows, rows], 0), "int64")))
         shape = build_shape_tensor(values_map, [to_rank1_int32(ops.dim(x, 0)), 7])
         assert [str(value.type) for value in (rows, columns, shape)] == ["tensor<1xi32>"] * 2 + ["tensor<2xi32>"]
         total = ops.mul(ops.cast(ops.reshape(ops.reduce(shape, "sum", 0), []), "float32"), 0)

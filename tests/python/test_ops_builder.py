@@ -44,6 +44,7 @@ TYPES: dict[str, Callable[[Value], Any]] = {
     "tensor<2x3x8x8xi1>": lambda x: ops.gt(x, 1),
     "tensor<2x3x8x8xi64>": lambda x: ops.cast(x, torch.int64),
     "tensor<6x64xf32>": lambda x: ops.reshape(x, [6, 64]),
+    "tensor<6x8x8xf32>": lambda x: ops.reshape(x, [-1, 8, 8]),
     "tensor<3x8x8x2xf32>": lambda x: ops.permute(x, [1, 2, 3, 0]),
     "tensor<5x2x3x8x8xf32>": lambda x: ops.expand(x, [5, 2, 3, 8, 8]),
     "tensor<2x3x8x3xf32>": lambda x: ops.slice(x, -1, [1, -1], 2),
@@ -117,6 +118,10 @@ COMPUTED: dict[str, tuple[Callable[[Value], Value], Callable[[torch.Tensor], tor
         lambda x: ops.insert_slice(x, np.zeros((4, 2), np.float32), 1, [2, 4]),
         lambda x: x.slice_scatter(torch.zeros(4, 2), 1, 2, 4),
     ),
+    "-1 of a reshape": (
+        lambda x: ops.reshape(ops.reshape(x, [ops.dim(x, 1), -1]), [4, 6]),
+        lambda x: x,
+    ),
     "torch tensor": (lambda x: ops.add(x, torch.arange(6.0)), lambda x: x + torch.arange(6.0)),
 }
 
@@ -135,6 +140,8 @@ WRONG: dict[str, Callable[[Value], Any]] = {
     "result_type": lambda x: ops.fft(x, 8, 1, True, 1.0),
     "reduce is one of|kind is one of sum": lambda x: ops.reduce(x, "average", 0),
     "cannot make 5 elements of 384": lambda x: ops.reshape(x, [5]),
+    "only one of the sizes": lambda x: ops.reshape(x, [-1, -1]),
+    "cannot be divided by sizes of 5": lambda x: ops.reshape(x, [-1, 5]),
     "is a tensor where a number is needed": lambda x: ops.reshape(x, [x, 2]),
     "300 does not fit int8": lambda x: ops.constant([300], "int8"),
     "is no number of a constant": lambda x: ops.constant(["a"]),

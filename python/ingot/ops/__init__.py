@@ -13,10 +13,21 @@ from __future__ import annotations
 from ingot import _build as build
 from ingot._build import Number, constant
 from ingot.ir import Value
+from ingot.module import graph
 from ingot.ops import _all
 from ingot.ops._all import *  # noqa: F403
 
-__all__ = [*_all.__all__, "constant", "size_add", "size_floordiv", "size_max", "size_min", "size_mul", "size_sub"]
+__all__ = [
+    *_all.__all__,
+    "constant",
+    "graph",
+    "size_add",
+    "size_floordiv",
+    "size_max",
+    "size_min",
+    "size_mul",
+    "size_sub",
+]
 
 
 def size_add(a: Number, b: Number) -> Value:

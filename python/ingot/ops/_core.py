@@ -49,7 +49,7 @@ def reshape(x: Operand, sizes: Sequence[Number], *, result_type: Type | None = N
     """the same elements in row-major order with other sizes."""
     x = build.tensor(x)
     dynamic: list[Value] = []
-    sizes_text = build.entries(sizes, dynamic)
+    sizes_text = build.entries(build.reshaped(sizes, x), dynamic)
     return build.single("reshape", [x, dynamic], {"sizes": sizes_text}, result_type=result_type)
 
 

@@ -1,13 +1,19 @@
 // The boundary of the library: no exception passes, errors become a kind and a message.
 #pragma once
 
-#include "base/Result.h"
 #include "runtime/CompilerApi.h"
 
 #include <cstring>
+#include <exception>
 #include <new>
 
 namespace ingot {
+
+inline bool report(CompilerError *error, const Error &problem) {
+  error->kind = static_cast<int32_t>(problem.kind);
+  error->message = strdup(problem.str().c_str());
+  return false;
+}
 
 template <typename Work> bool guarded(CompilerError *error, Work work) {
   Status status = [&]() -> Status {
@@ -19,11 +25,7 @@ template <typename Work> bool guarded(CompilerError *error, Work work) {
       return internalError(e.what());
     }
   }();
-  if (status)
-    return true;
-  error->kind = static_cast<int32_t>(status.error().kind);
-  error->message = strdup(status.error().str().c_str());
-  return false;
+  return status ? true : report(error, status.error());
 }
 
 } // namespace ingot

@@ -1,0 +1,223 @@
+"""Graphs written by hand, op by op, instead of exported from PyTorch.
+
+module = Module.create()
+with module:
+
+    @ops.graph
+    def scale(v: Annotated[Value, TensorSpec([None, 4], np.float32)]) -> Annotated[
+        Value, TensorSpec([None, 4], np.float32, name="w")
+    ]:
+        return ops.mul(v, 0.5)
+
+program = module.program()
+"""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import tempfile
+import threading
+import typing
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ingot import _build, _core
+from ingot.errors import UsageError
+from ingot.ir import DYNAMIC, DTypeLike, ElementType, TensorType, Value, building, current_builder, type_to_tuple
+
+if TYPE_CHECKING:
+    import os
+
+    from ingot.program import Program
+
+__all__ = ["Graph", "Module", "TensorSpec", "graph"]
+
+
+@dataclass(frozen=True, init=False)
+class TensorSpec:
+    """Sizes, element type and name of an input or output of a graph.
+
+    A size is a number, None where it is only known when the graph runs, or a name: inputs that share it have one size.
+    """
+
+    shape: tuple[int | str | None, ...]
+    dtype: ElementType
+    name: str | None
+
+    def __init__(self, shape: Sequence[int | str | None], dtype: DTypeLike, name: str | None = None) -> None:
+        object.__setattr__(self, "shape", tuple(shape))
+        object.__setattr__(self, "dtype", ElementType.of(dtype))
+        object.__setattr__(self, "name", name)
+
+    @property
+    def type(self) -> TensorType:
+        return TensorType([size if isinstance(size, int) else DYNAMIC for size in self.shape], self.dtype)
+
+    def _port(self, name: str) -> tuple[str, Any, list[str]]:
+        sizes = enumerate(self.shape)
+        dims = [f"{name}_{i}" if size is None or size == DYNAMIC else str(size) for i, size in sizes]
+        return name, type_to_tuple(self.type), dims
+
+
+class _Entered(threading.local):
+    def __init__(self) -> None:
+        self.modules: list[Module] = []
+
+
+_entered = _Entered()
+
+
+class Module:
+    """Graphs by name. Inside `with module:`, `@ops.graph` adds to it."""
+
+    def __init__(self) -> None:
+        self._core = _core.Module()
+        self.graphs: dict[str, Graph] = {}
+
+    @classmethod
+    def create(cls) -> Module:
+        return cls()
+
+    def __enter__(self) -> Module:
+        _entered.modules.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _entered.modules.pop()
+
+    def verify(self) -> None:
+        """Raises a UsageError where the module is not well formed."""
+        self._core.verify()
+
+    def as_string(self) -> str:
+        """The module in MLIR's text form."""
+        return self._core.print()
+
+    def dump(self) -> None:
+        print(self.as_string())
+
+    def bytecode(self) -> bytes:
+        """The module as MLIR's bytecode."""
+        return self._core.bytecode()
+
+    def save_asset(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Optimises a copy of the module and saves it. Replaces an existing asset only if told to."""
+        self._core.save(str(path), overwrite)
+
+    def program(self) -> Program:
+        """The module as a program that can be called; every graph that is not private is an entry point."""
+        from ingot.program import Program
+
+        folder = tempfile.mkdtemp(prefix="ingot-")
+        try:
+            self.save_asset(Path(folder) / "program.ingot")
+            made = Program(Path(folder) / "program.ingot")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+        return made
+
+    def __str__(self) -> str:
+        return self.as_string()
+
+
+class Graph:
+    """A graph of a module. Calling it inside another graph emits a call."""
+
+    def __init__(self, module: Module, name: str, inputs: list[str], outputs: list[str]) -> None:
+        self.module, self.name, self.inputs, self.outputs = module, name, tuple(inputs), tuple(outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(self.inputs, args, strict=False)) | kwargs
+        if len(args) + len(kwargs) != len(self.inputs) or given.keys() != set(self.inputs):
+            raise UsageError(f"graph '{self.name}' takes {', '.join(self.inputs) or 'nothing'}")
+        builder = current_builder()
+        operands = [_build.any_value(given[name])._handle for name in self.inputs]
+        made = self.module._core.call(builder, self.name, operands, len(self.outputs))
+        values = tuple(Value(builder, handle, name) for handle, name in zip(made, self.outputs, strict=True))
+        return values[0] if len(values) == 1 else values
+
+
+def _spec(annotation: Any, what: str) -> TensorSpec:
+    if typing.get_origin(annotation) is Annotated:
+        for entry in annotation.__metadata__:
+            if isinstance(entry, TensorSpec):
+                return entry
+    raise UsageError(f"{what} needs an annotation Annotated[Value, TensorSpec(shape, dtype)]")
+
+
+def _input_specs(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, TensorSpec]:
+    """By parameter, in their order."""
+    return {
+        name: _spec(hints.get(name), f"parameter '{name}' of '{function.__name__}'")
+        for name in inspect.signature(function).parameters
+    }
+
+
+def _output_specs(function: Callable[..., Any], hints: dict[str, Any]) -> list[TensorSpec]:
+    annotation = hints.get("return")
+    parts = typing.get_args(annotation) if typing.get_origin(annotation) is tuple else (annotation,)
+    return [_spec(part, f"what '{function.__name__}' returns") for part in parts]
+
+
+def _results(returned: Any, name: str) -> list[Value]:
+    values = list(returned) if isinstance(returned, list | tuple) else [returned]
+    for value in values:
+        if value is None:
+            raise UsageError(f"graph '{name}' returns None where a value is declared")
+    return [_build.any_value(value) for value in values]
+
+
+def _build_graph(function: Callable[..., Any], name: str, private: bool, no_inline: bool, composite_decl: str) -> Graph:
+    if not _entered.modules:
+        raise UsageError("a graph belongs to a module: write it inside `with module:`")
+    module = _entered.modules[-1]
+    hints = typing.get_type_hints(function, include_extras=True)
+    inputs, outputs = _input_specs(function, hints), _output_specs(function, hints)
+    names = [spec.name or parameter for parameter, spec in inputs.items()]
+    single = "output" if len(outputs) == 1 else None
+    output_names = [spec.name or single or f"output_{i}" for i, spec in enumerate(outputs)]
+    builder = module._core.begin_graph(
+        name,
+        [spec._port(label) for spec, label in zip(inputs.values(), names, strict=True)],
+        [spec._port(label) for spec, label in zip(outputs, output_names, strict=True)],
+        private,
+        no_inline,
+        composite_decl,
+    )
+    try:
+        handles = module._core.arguments(builder, len(names))
+        arguments = [Value(builder, handle, label) for handle, label in zip(handles, names, strict=True)]
+        with building(builder):
+            results = _results(function(**dict(zip(inputs, arguments, strict=True))), name)
+        module._core.end_graph(builder, [value._handle for value in results])
+    except BaseException:
+        module._core.drop_graph(builder)  # half a graph is none
+        raise
+    module.graphs[name] = Graph(module, name, names, output_names)
+    return module.graphs[name]
+
+
+def graph(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    private: bool = False,
+    no_inline: bool = False,
+    composite_decl: str = "",
+) -> Any:
+    """Makes the function a graph of the module whose `with` block this is; its body is built at once.
+
+    `private` graphs are only called by others. `no_inline` ones stay functions of their own, and `composite_decl` says
+    what the function is, so that a tuned form can stand for its body.
+    """
+
+    def decorate(given: Callable[..., Any]) -> Graph:
+        return _build_graph(given, name or given.__name__, private, no_inline, composite_decl)
+
+    return decorate if function is None else decorate(function)
