@@ -60,10 +60,12 @@ class Holder(torch.nn.Module):
 
 
 def exporter(*args: torch.Tensor, shapes: Any = None, strict: bool = False) -> Callable[..., ExportedProgram]:
+    """Models of fixed shapes stay as torch exports them: externalizing takes both forms, and decomposing takes time."""
+
     def export(model: torch.nn.Module) -> ExportedProgram:
         dynamic = None if shapes is None else (shapes,)
         exported = torch.export.export(model, args, dynamic_shapes=dynamic, strict=strict)
-        return exported.run_decompositions(get_decomp_table())
+        return exported.run_decompositions(get_decomp_table()) if shapes is not None or strict else exported
 
     return export
 

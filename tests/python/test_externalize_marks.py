@@ -10,6 +10,7 @@ import pytest
 import torch
 from externalized import NORM, Block, Holder, Scale, X, evaluate, exporter, registered, run, targets
 from ingot.composite_ops import RMSNorm
+from ingot.decompositions import get_decomp_table
 from ingot.externalize import (
     Body,
     Externalized,
@@ -201,7 +202,7 @@ def test_marked_modules_run_and_learn() -> None:
 def test_two_steps() -> None:
     model = Holder(lambda m, x: m.b(m.a(x)), a=Block(), b=Block()).eval()
     _patch_model_for_externalization(model, [Block, NORM])
-    program = exporter(X)(model)
+    program = exporter(X)(model).run_decompositions(get_decomp_table())
     steps: list[Any] = []
     bodies = _subexport_and_restore(model, program, progress_bar=lambda done, name: steps.append((done, name)))
     assert [name for _, name in steps] == [body.symbol for body in bodies]
