@@ -38,6 +38,16 @@ class Call:
         return all(isinstance(size, int) for value in self.tensors.values() for size in value.shape)
 
 
+class NonTensorInputError(TypeError):
+    """A call passes something else than tensors."""
+
+    def __init__(self, what: str, name: str, value: Any) -> None:
+        super().__init__(
+            f"Only Tensor inputs are supported for externalized submodules: {what} is called with {name}={value!r}; "
+            "make it an attribute of the module"
+        )
+
+
 def read_call(node: torch.fx.Node, what: str) -> Call:
     parameters = [argument.name for argument in node.target._schema.arguments]  # type: ignore[union-attr]
     given = dict(zip(parameters, node.args, strict=False)) | dict(node.kwargs)
@@ -48,10 +58,7 @@ def read_call(node: torch.fx.Node, what: str) -> Call:
             continue
         value = argument.meta.get("val") if isinstance(argument, torch.fx.Node) else argument
         if not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"Only Tensor inputs are supported for externalized submodules: {what} is called with "
-                f"{name}={value!r} (make it an attribute of the module)"
-            )
+            raise NonTensorInputError(what, name, value)
         tensors[name] = value
     gap = next((index for index, name in enumerate(parameters) if name not in tensors), len(parameters))
     return Call(tensors, tuple(parameters[:gap]))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ingot import _external_ops
-from ingot._external_calls import Call, Sizes, calls, dynamic_shapes, example_arguments, read_call
+from ingot._external_calls import Call, NonTensorInputError, Sizes, calls, dynamic_shapes, example_arguments, read_call
 from ingot._external_share import fingerprint, with_weights_of
 from ingot.composite import CompositeDecl, generate_composite_decl
 from ingot.decompositions import get_decomp_table
@@ -117,9 +117,18 @@ class _Mark:
     """The forward that was set on the instance, or None."""
 
     def patch(self, module: torch.nn.Module) -> None:
-        op = self.op
-        # Operators take arguments by position and by keyword as the forward does.
-        module.__dict__["forward"] = lambda *args, **kwargs: op(*args, **kwargs)
+        op, what = self.op, self.what
+        names = [argument.name for argument in op._schema.arguments]
+        tensors = [arg.name for arg in op._schema.arguments if str(arg.type) in ("Tensor", "Optional[Tensor]")]
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            # Operators take arguments by position and by keyword as the forward does, but say little of wrong ones.
+            for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+                if name in tensors and value is not None and not isinstance(value, torch.Tensor):
+                    raise NonTensorInputError(what, name, value)
+            return op(*args, **kwargs)
+
+        module.__dict__["forward"] = forward
 
     def restore(self, module: torch.nn.Module) -> None:
         if self.previous is None:
@@ -148,6 +157,8 @@ def externalize(
     try:
         try:
             program = export_fn(model)
+        except NonTensorInputError:
+            raise
         except Exception as error:
             raise RuntimeError(
                 "Internal error: re-export of the model with externalized modules failed, although the model itself "

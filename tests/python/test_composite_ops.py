@@ -11,7 +11,7 @@ import ingot
 import numpy as np
 import pytest
 import torch
-from bodies import evaluate
+from externalized import evaluate
 from ingot.composite_ops import SDPA, CompositeVersion, GatedDeltaUpdate, GatherMM, RMSNorm, RMSNormImpl, RoPE
 from ingot.decompositions import get_decomp_table
 from ingot.externalize import ExternalizeSpec, externalize
