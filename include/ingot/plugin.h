@@ -90,6 +90,7 @@ typedef struct ingot_builder_api {
   int64_t (*node_line)(ingot_builder *builder);
   /* The nodes whose sub-graphs it lies in, outermost first: "cond:1/while_loop:0"; empty at the top. */
   const char *(*node_path)(ingot_builder *builder);
+  const char *(*node_function)(ingot_builder *builder); /* the entry point or body that the node is in */
 
   /* Its arguments in the order of the schema, defaults filled in. Null handles where there is none. */
   size_t (*argument_count)(ingot_builder *builder);

@@ -32,6 +32,7 @@ void check(const Status &status);
 void initErrors(nanobind::module_ &module);
 void initBuilder(nanobind::module_ &module);
 void initConvert(nanobind::module_ &module);
+void initConverted(nanobind::module_ &module);
 void initProgram(nanobind::module_ &module);
 
 } // namespace ingot::bind

@@ -186,6 +186,7 @@ void initBuilder(nb::module_ &module) {
       .def_prop_ro("target", [](const Builder &b) { return b.api->node_target(b.live()); })
       .def_prop_ro("name", [](const Builder &b) { return b.api->node_name(b.live()); })
       .def_prop_ro("path", [](const Builder &b) { return b.api->node_path(b.live()); })
+      .def_prop_ro("function", [](const Builder &b) { return b.api->node_function(b.live()); })
       .def_prop_ro("file", [](const Builder &b) { return b.api->node_file(b.live()); })
       .def_prop_ro("line", [](const Builder &b) { return b.api->node_line(b.live()); })
       .def("arguments", &Builder::arguments)

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   initErrors(module);
   initBuilder(module);
   initConvert(module);
+  initConverted(module);
   initProgram(module);
   module.def("version", &ingot_version);
   module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));

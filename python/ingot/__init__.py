@@ -8,8 +8,11 @@ y = ingot.load("model.ingot")(x)
 
 from __future__ import annotations
 
+import importlib
+
 from ingot._core import get_num_threads, manual_seed, set_num_threads
 from ingot._core import version as _version
+from ingot.conversion import convert
 from ingot.errors import (
     AssetIOError,
     CorruptFileError,
@@ -19,16 +22,31 @@ from ingot.errors import (
     UnsupportedError,
     UsageError,
 )
-from ingot.program import EntryPoint, FallbackOp, Port, Program, convert, load
+from ingot.program import EntryPoint, FallbackOp, Graph, Port, Program, load
 from ingot.session import Session
 
 __version__: str = _version()
+
+_LAZY = {
+    "ExternalizeSpec": "ingot.externalize",
+    "TorchConverter": "ingot.converter",
+    "generate_composite_decl": "ingot.composite",
+    "get_decomp_table": "ingot.decompositions",
+}
+"""Names whose modules import torch, which running a program does not need."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'ingot' has no attribute '{name}'")
+    return getattr(importlib.import_module(_LAZY[name]), name)
 
 __all__ = [
     "AssetIOError",
     "CorruptFileError",
     "EntryPoint",
     "FallbackOp",
+    "Graph",
     "IngotError",
     "InternalError",
     "LoweringError",

@@ -41,9 +41,7 @@ class ModuleOps:
         self._library.impl(name, kernels.run, "CompositeExplicitAutograd")
         qualified = f"{NAMESPACE}::{name}"
         torch.library.register_fake(qualified, kernels.run_fake, lib=self._library)
-        torch.library.register_autograd(
-            qualified, kernels.backward, setup_context=_save_inputs, lib=self._library
-        )
+        torch.library.register_autograd(qualified, kernels.backward, setup_context=_save_inputs, lib=self._library)
         return getattr(getattr(torch.ops, NAMESPACE), name).default
 
 
@@ -109,7 +107,9 @@ class _Kernels:
         return own if len(own) != 1 else own[0]
 
 
-def _save_inputs(ctx: Any, inputs: tuple[Any, ...], output: Any, keyword_only_inputs: dict[str, Any] | None = None) -> None:
+def _save_inputs(
+    ctx: Any, inputs: tuple[Any, ...], output: Any, keyword_only_inputs: dict[str, Any] | None = None
+) -> None:
     ctx.is_tensor = [isinstance(value, torch.Tensor) for value in inputs]
     ctx.save_for_backward(*(value for value in inputs if isinstance(value, torch.Tensor)))
     ctx.others = [value for value in inputs if not isinstance(value, torch.Tensor)]

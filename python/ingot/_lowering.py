@@ -43,14 +43,16 @@ def check_name(qualified_name: str) -> str:
 
 
 class Lowerings:
-    """Functions by operator for the conversion of one program, as `_core.convert_memory` takes them.
+    """Functions by operator for one conversion, as `_core.Converted.convert` takes them.
 
     `failure` is the first exception that a function raised; the error of the conversion is raised from it.
     """
 
-    def __init__(self, functions: Mapping[str, LoweringFunction], program: ExportedProgram | None = None) -> None:
+    def __init__(self, functions: Mapping[str, LoweringFunction], programs: Mapping[str, ExportedProgram]) -> None:
+        """`programs` by the names of the functions they become."""
         self._functions = {check_name(name): function for name, function in functions.items()}
-        self._index = None if program is None else NodeIndex(program.graph_module)
+        self._programs = programs
+        self._indices: dict[str, NodeIndex] = {}
         self.failure: BaseException | None = None
 
     def rows(self) -> list[tuple[str, Callable[[Builder], str | None]]]:
@@ -82,7 +84,7 @@ class Lowerings:
         return call
 
     def _lower(self, function: LoweringFunction, builder: Builder) -> None:
-        node = self._index.find(builder) if self._index else None
+        node = self._index(builder.function).find(builder)
         location = Location(builder.name, builder.file, builder.line)
         returned = function(values_of(builder, node), node, location)
         if isinstance(returned, Value):
@@ -93,6 +95,11 @@ class Lowerings:
 
         handles = [0 if entry is None else _build.any_value(entry)._handle for entry in returned]
         builder.set_results(handles)
+
+    def _index(self, function: str) -> NodeIndex:
+        if function not in self._indices:
+            self._indices[function] = NodeIndex(self._programs[function].graph_module)
+        return self._indices[function]
 
 
 def _describe(error: BaseException) -> str:

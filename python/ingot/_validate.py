@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_PLACES = 8
 """Places listed for one operator; a model of a hundred layers has the same line a hundred times."""
 
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 _ASSERTIONS = frozenset(
     {
@@ -55,9 +56,7 @@ def qualified_name(target: Any) -> str:
     return f"{target.namespace}::{target._schema.name.split('::')[-1]}.{target._overloadname}"
 
 
-def validate_program(
-    program: ExportedProgram, user_lowerings: set[str], supports: Callable[[str], bool]
-) -> None:
+def validate_program(program: ExportedProgram, user_lowerings: set[str], supports: Callable[[str], bool]) -> None:
     """Raises a ValueError that lists every ATen operator nothing can lower, those of sub-graphs too.
 
     `supports` is asked with names such as "aten::add.Tensor" or "aten::relu.default". `user_lowerings` holds such
@@ -66,34 +65,51 @@ def validate_program(
     """
     known = {name if "." in name.split("::")[-1] else f"{name}.default" for name in user_lowerings}
     offenders: dict[Any, _Offender] = {}
-    for node in _calls(program):
+    for node, outer in _calls(program.graph_module):
         name = qualified_name(node.target)
         if name in _ASSERTIONS or name in known or supports(name):
             continue
-        offenders.setdefault(node.target, _Offender(node.target)).places[_place(node)] += 1
+        offenders.setdefault(node.target, _Offender(node.target)).places[_place(node, outer)] += 1
     if offenders:
         raise ValueError(_report(sorted(offenders.values(), key=lambda offender: str(offender.target))))
 
 
-def _calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
-    """The calls of ATen operators in the graph and in the bodies of cond, while_loop, scan, map and their like."""
-    for module in program.graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            # Higher-order operators, arithmetic on sizes and getitem are no overloads.
-            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace == "aten":
-                yield node
+def _calls(
+    module: torch.fx.GraphModule, outer: torch.fx.Node | None = None
+) -> Iterator[tuple[torch.fx.Node, torch.fx.Node | None]]:
+    """The calls of ATen operators in the graph and in the bodies of cond, while_loop, scan, map and their like.
+
+    With a call in a body comes the node that the body belongs to.
+    """
+    for node in module.graph.nodes:
+        if node.op == "get_attr":
+            body = attrgetter(node.target)(module)
+            if isinstance(body, torch.fx.GraphModule):
+                yield from _calls(body, next(iter(node.users), node))
+        # Higher-order operators, arithmetic on sizes and getitem are no overloads.
+        elif isinstance(node.target, torch._ops.OpOverload) and node.target.namespace == "aten":
+            yield node, outer
 
 
-def _place(node: torch.fx.Node) -> str:
-    """The line of the user's Python and the module that a node comes from."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    line = f"{frames[-1][0]}:{frames[-1][1]}" if frames else f"node '{node.name}'"
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
+def _place(node: torch.fx.Node, outer: torch.fx.Node | None) -> str:
+    """The line of the user's Python and the module that a node comes from; in a body torch may know neither."""
+    nodes = [node] if outer is None else [node, outer]
+    lines = (_line(candidate.meta.get("stack_trace") or "") for candidate in nodes)
+    line = next(filter(None, lines), f"node '{node.name}'")
+    stack = next(filter(None, (candidate.meta.get("nn_module_stack") for candidate in nodes)), {})
     if not stack:
         return line
-    path, kind = stack[-1][0], stack[-1][1]
+    path, kind = list(stack.values())[-1][:2]
+    # Strict exports put a module of their own around the model.
+    path = path.removeprefix("_export_root").removeprefix(".")
     class_name = (kind if isinstance(kind, str) else kind.__name__).rsplit(".", 1)[-1]
     return f"{line}, in module '{path}' ({class_name})" if path else f"{line}, in {class_name}"
+
+
+def _line(trace: str) -> str:
+    """The innermost line that is in a file."""
+    frames = [(file, line) for file, line in _FRAME.findall(trace) if not file.startswith("<")]
+    return ":".join(frames[-1]) if frames else ""
 
 
 def _report(offenders: list[_Offender]) -> str:

@@ -33,6 +33,10 @@ class CompositeDecl:
         fields = {"input_names": self.input_names, "op_attrs": self.op_attrs, "output_names": self.output_names}
         return f"#ingot.composite_declaration<{_string(self.name)} = {_value(fields)}>"
 
+    def as_dictionary(self) -> str:
+        """The same as text of an MLIR dictionary with one entry."""
+        return "{" + str(self).removeprefix("#ingot.composite_declaration<").removesuffix(">") + "}"
+
     @property
     def version(self) -> int:
         return int(self.op_attrs["version"])

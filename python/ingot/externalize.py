@@ -127,6 +127,10 @@ class _Mark:
         else:
             module.__dict__["forward"] = self.previous
 
+    def __deepcopy__(self, memo: Any) -> _Mark:
+        # Operators cannot be copied; a copy of a marked model calls those of the original.
+        return self
+
     @property
     def what(self) -> str:
         return f"'{self.path}' ({self.kind})"
@@ -219,9 +223,7 @@ def _restore(model: torch.nn.Module) -> None:
             mark.restore(module)
 
 
-def _subexport_and_restore(
-    model: torch.nn.Module, ep: ExportedProgram, *, progress_bar: Any = None
-) -> list[Body]:
+def _subexport_and_restore(model: torch.nn.Module, ep: ExportedProgram, *, progress_bar: Any = None) -> list[Body]:
     """The bodies of all externalized calls in an export of a marked model, inner ones first.
 
     The model is afterwards as it was before it was marked, also when this fails; without marks there is nothing to do.

@@ -1,4 +1,4 @@
-"""Converting, loading and running programs."""
+"""Converted programs: running, looking at and saving them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot import _arrays, _core
-from ingot._lowering import LoweringFunction, Lowerings
-from ingot._names import dimension_names, rename_symbols
 from ingot._tree import Tree
 from ingot.errors import UsageError
 from ingot.session import Session
 
 if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-
-_ASSET_NAME = "program.ingot"
+    from ingot.asset import Asset
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,17 @@ class EntryPoint:
     states: tuple[Port, ...]
     symbols: Mapping[str, tuple[int, int]]
     """The symbols in shapes, with their smallest and largest value."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A function of a program, as text of the IR."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class _Signature:
@@ -116,14 +123,71 @@ class _Signature:
 class Program:
     """A converted model. Call it as the model was called; threads may do so at once."""
 
-    def __init__(self, path: str | os.PathLike[str], *, fallback: bool = False, _returns_torch: bool = False) -> None:
-        self._path = os.fspath(path)
-        self._core = _core.Program(self._path, json.dumps({"fallback": fallback}))
-        self._fallback = _fallback_ops(self._path)
-        described = json.loads(self._core.describe())
-        entries = described["entry_points"] if isinstance(described, dict) else described
-        self._signatures = {entry["name"]: _Signature(entry) for entry in entries}
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | _core.Converted,
+        *,
+        fallback: bool = False,
+        _returns_torch: bool = False,
+        _keep_alive: Any = None,
+    ) -> None:
+        """Of a saved asset. What is converted but not saved gets a temporary asset when it is first called."""
         self._returns_torch = _returns_torch
+        self._options = json.dumps({"fallback": fallback})
+        self._lock = threading.Lock()
+        self._loaded: _core.Program | None = None
+        self._is_stripped = False
+        # The weights of a converted program lie in what the caller keeps alive.
+        self._keep_alive = _keep_alive
+        if isinstance(source, _core.Converted):
+            self._path, self._converted = "", source
+        else:
+            self._path, self._converted = os.fspath(source), None
+            _ = self._core  # a file that cannot be run is a problem of this call
+        manifest = self._manifest()
+        self._fallback = _fallback_ops(manifest)
+        self._signatures = {entry["name"]: _Signature(entry) for entry in manifest["entry_points"]}
+
+    @classmethod
+    def _made_in(cls, make: Callable[[str], None], fallback: bool) -> Program:
+        """A program of an asset that `make` saves at the path it is given, which is temporary."""
+        path, folder = _temporary_asset()
+        try:
+            make(path)
+            program = cls(path, fallback=fallback, _returns_torch=True)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        # The files stay mapped while the program lives; afterwards nobody needs them.
+        weakref.finalize(program, shutil.rmtree, folder, ignore_errors=True)
+        return program
+
+    @property
+    def _core(self) -> _core.Program:
+        """The program as it runs."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> _core.Program:
+        if not self._path:
+            assert self._converted is not None
+            path, folder = _temporary_asset()
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._converted.save(path)
+            self._path = path
+        return _core.Program(self._path, self._options)
+
+    def _ir(self) -> _core.Converted:
+        if self._converted is None:
+            self._converted = _core.Converted.open(self._path)
+        return self._converted
+
+    def _manifest(self) -> dict[str, Any]:
+        if self._converted is not None:
+            return json.loads(self._converted.manifest())
+        return json.loads((Path(self._path) / "manifest.json").read_text())
 
     @property
     def entry_points(self) -> tuple[EntryPoint, ...]:
@@ -212,9 +276,34 @@ class Program:
         array, dtype = _arrays.to_input(value, name, self._state_dtype(name))
         core.write_state(name, array, dtype)
 
-    def save_asset(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    def optimize(self) -> Program:
+        """Does nothing, since conversion leaves programs optimised; gives the program back."""
+        return self
+
+    def get_graph(self, name: str = "main") -> Graph:
+        """One of the functions: an entry point, or the body of a composite."""
+        return Graph(name, self._ir().text(name))
+
+    def strip_debug_info(self) -> None:
+        """Forgets where operations come from: lines of Python, modules, and names of nodes."""
+        self._ir().strip()
+        self._is_stripped = True
+
+    def save_asset(
+        self, path: str | os.PathLike[str], overwrite: bool = False, metadata: Mapping[str, str] | None = None
+    ) -> Asset:
         """Saves the program, whole or not at all. Replaces an existing asset only if told to."""
-        _core.copy_asset(self._path, os.fspath(path), overwrite)
+        from ingot.asset import Asset
+
+        if self._path and not metadata and not self._is_stripped:
+            _core.copy_asset(self._path, os.fspath(path), overwrite)  # with what was compiled for this CPU
+        else:
+            self._ir().save(os.fspath(path), overwrite, json.dumps(dict(metadata or {})))
+        return Asset(path)
+
+    def __str__(self) -> str:
+        """The program's IR."""
+        return self._ir().text()
 
     def __repr__(self) -> str:
         entries = "; ".join(f"{entry.name}({_names(entry.inputs)})" for entry in self.entry_points)
@@ -229,79 +318,13 @@ def load(path: str | os.PathLike[str], *, fallback: bool = False) -> Program:
     return Program(path, fallback=fallback)
 
 
-def convert(
-    model: torch.nn.Module | ExportedProgram | str | os.PathLike[str],
-    args: Any = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    dynamic_shapes: Any = None,
-    strict: bool = False,
-    disable_passes: Sequence[str] = (),
-    fallback: bool = False,
-    lowerings: Mapping[str, LoweringFunction] | None = None,
-    plugins: Sequence[str | os.PathLike[str]] = (),
-) -> Program:
-    """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
-
-    With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
-    `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
-    `plugins` are libraries with lowerings written in C or C++.
-    """
-    options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
-    options |= {"plugins": [os.fspath(path) for path in plugins]}
+def _temporary_asset() -> tuple[str, str]:
+    """A path for an asset, and the folder to delete when it is not needed any more."""
     folder = tempfile.mkdtemp(prefix="ingot-")
-    path = str(Path(folder) / _ASSET_NAME)
-    try:
-        if isinstance(model, str | os.PathLike):
-            if lowerings:
-                raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
-            _core.convert_file(os.fspath(model), path, False, json.dumps(options))
-        else:
-            exported = _export(model, args, kwargs, dynamic_shapes, strict)
-            _convert_exported(exported, path, options, dimension_names(exported, dynamic_shapes), lowerings or {})
-        program = Program(path, fallback=fallback, _returns_torch=True)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    # The files stay mapped while the program lives; afterwards nobody needs them.
-    weakref.finalize(program, shutil.rmtree, folder, ignore_errors=True)
-    return program
+    return str(Path(folder) / "program.ingot"), folder
 
 
-def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, strict: bool) -> Any:
-    import torch
-
-    if isinstance(model, torch.export.ExportedProgram):
-        if args or kwargs or dynamic_shapes:
-            raise UsageError("an ExportedProgram has its arguments already: pass it alone")
-        return model
-    if not isinstance(model, torch.nn.Module):
-        raise UsageError(f"a module, an ExportedProgram or a .pt2 file is needed, not {type(model).__name__}")
-    if isinstance(args, torch.Tensor):
-        args = (args,)
-    with torch.no_grad():
-        return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)
-
-
-def _convert_exported(
-    exported: Any,
-    path: str,
-    options: dict[str, Any],
-    names: Mapping[str, str],
-    functions: Mapping[str, LoweringFunction],
-) -> None:
-    from ingot._serialize import custom_schemas, serialize
-
-    serialized = serialize(exported)
-    options = options | {"schemas": custom_schemas(exported)}
-    program = rename_symbols(serialized.json, names)
-    lowerings = Lowerings(functions, exported)
-    with lowerings.errors():
-        _core.convert_memory(program, serialized.weights, path, False, json.dumps(options), lowerings.rows())
-
-
-def _fallback_ops(path: str) -> tuple[FallbackOp, ...]:
-    manifest = json.loads((Path(path) / "manifest.json").read_text())
+def _fallback_ops(manifest: Mapping[str, Any]) -> tuple[FallbackOp, ...]:
     return tuple(
         FallbackOp(op["name"], op["count"], op["reason"], tuple(op["sources"]))
         for op in manifest.get("fallback", {}).get("ops", ())

@@ -24,7 +24,7 @@
 //   1.1  "fallback", with the requirement "libtorch"
 //   1.2  an argument that the program changes is among the states, without "weight", and has "state"; before, its new
 //        value was an output with the argument's name in "mutates"
-#pragma once
+//        value was an output with the argument\'s name in "mutates"@@#pragma once
 
 #include "base/DType.h"
 #include "base/Hash.h"
@@ -138,6 +138,7 @@ struct Manifest {
   NameMap<FileInfo> files;               ///< "files": name -> {"size", "xxh3_128"}; filled by the writer
   std::vector<std::string> requirements; ///< "requirements": features a reader must know
   std::vector<FallbackOp> fallback;      ///< "fallback": {"ops"}; absent when there are none
+  NameMap<std::string> metadata;         ///< "metadata": what the creator wants to say; absent when there is none
 
   bool operator==(const Manifest &) const = default;
 };

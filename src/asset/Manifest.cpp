@@ -92,6 +92,8 @@ json manifestJson(const Manifest &manifest) {
                 {"requirements", manifest.requirements}};
   if (!manifest.fallback.empty())
     value["fallback"] = {{"ops", listJson(manifest.fallback, fallbackJson)}};
+  if (!manifest.metadata.empty())
+    value["metadata"] = manifest.metadata;
   return value;
 }
 
@@ -329,12 +331,23 @@ Status readFallback(JsonRef root, Manifest &manifest) {
   return {};
 }
 
+Status readMetadata(JsonRef root, Manifest &manifest) {
+  INGOT_TRY(std::optional<JsonRef> metadata, root.optionalMember("metadata"));
+  if (!metadata)
+    return {};
+  return metadata->forEachMember([&](const std::string &name, JsonRef text) -> Status {
+    INGOT_TRY(manifest.metadata[name], text.string());
+    return {};
+  });
+}
+
 Status readBody(JsonRef root, Manifest &manifest) {
   INGOT_TRY(manifest.ingotVersion, stringMember(root, "ingot"));
   INGOT_TRY(manifest.torchVersion, stringMember(root, "torch"));
   INGOT_TRY(manifest.entryPoints, readList(root, "entry_points", readEntryPoint));
   INGOT_TRY(manifest.requirements, readList(root, "requirements", [](JsonRef value) { return value.string(); }));
   INGOT_CHECK(readFallback(root, manifest));
+  INGOT_CHECK(readMetadata(root, manifest));
   INGOT_TRY(JsonRef weights, root.member("weights"));
   INGOT_CHECK(weights.forEachMember([&](const std::string &name, JsonRef key) -> Status {
     INGOT_TRY(manifest.weights[name], key.string());

@@ -3,8 +3,12 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/AtomicWrite.h"
+#include "compiler/Boundary.h"
 #include "compiler/Options.h"
 #include "compiler/Plugins.h"
+#include "compiler/Programs.h"
+#include "lower/Registry.h"
+#include "passes/functionalise/InPlace.h"
 #include "pipeline/Pipeline.h"
 #include "pt2/Archive.h"
 #include "runtime/CompilerApi.h"
@@ -36,15 +40,10 @@ Status specialiseAsset(const std::string &path, std::string_view key, const Pipe
   return writeSpecialisation(source, key, made);
 }
 
-/// Those of plugins, then the caller's own, which count.
-Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite, CompilerOptions options,
-                      std::span<const ingot_lowering> lowerings = {}) {
+Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite, CompilerOptions options) {
   Plugins plugins;
-  for (const std::string &plugin : options.plugins)
-    INGOT_CHECK(plugins.load(plugin));
-  options.pipeline.lowerings.assign(plugins.lowerings().begin(), plugins.lowerings().end());
-  options.pipeline.lowerings.insert(options.pipeline.lowerings.end(), lowerings.begin(), lowerings.end());
-  INGOT_TRY(Converted converted, convertProgram(program, options.pipeline));
+  INGOT_CHECK(plugins.addTo(options));
+  INGOT_TRY(Converted converted, convertProgram({.entries = {{.program = &program}}}, options.pipeline));
   if (converted.bytecode.empty())
     return {};
   INGOT_CHECK(asset::writeAsset(path, converted.content, {overwrite}));
@@ -60,60 +59,17 @@ Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, c
   return convertAndSave(program, assetPath, overwrite, options);
 }
 
-pt2::MemoryWeight memoryWeight(const CompilerWeight &weight) {
-  pt2::MemoryWeight out;
-  out.name = weight.name;
-  out.isConstant = weight.isConstant;
-  out.isParameter = weight.isParameter;
-  out.dtype = static_cast<DType>(weight.dtype);
-  out.sizes.assign(weight.sizes, weight.sizes + weight.rank);
-  out.strides.assign(weight.strides, weight.strides + weight.rank);
-  out.storageOffset = weight.storageOffset;
-  out.storage = {static_cast<const std::byte *>(weight.storage), weight.storageBytes};
-  return out;
-}
-
-Status convertFromMemory(std::string_view programJson, std::span<const CompilerWeight> weights,
-                         std::span<const ingot_lowering> lowerings, const char *assetPath, bool overwrite,
-                         const char *optionsJson) {
-  INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
-  INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
-  std::vector<pt2::MemoryWeight> given;
-  for (const CompilerWeight &weight : weights)
-    given.push_back(memoryWeight(weight));
-  INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory(programJson, given));
-  return convertAndSave(program, assetPath, overwrite, options, lowerings);
-}
-
-/// The boundary of the library: no exception passes, errors become a kind and a message.
-template <typename Work> bool guarded(CompilerError *error, Work work) {
-  Status status = [&]() -> Status {
-    try {
-      return work();
-    } catch (const std::bad_alloc &) {
-      return ioError("out of memory");
-    } catch (const std::exception &e) {
-      return internalError(e.what());
-    }
-  }();
-  if (status)
-    return true;
-  error->kind = static_cast<int32_t>(status.error().kind);
-  error->message = strdup(status.error().str().c_str());
-  return false;
+bool hasLowering(llvm::StringRef target) {
+  target.consume_back(".default");
+  return lower::findRow(target) || !viewOfMetadataWrite(target).empty() ||
+         llvm::any_of(pureNames(target), [](const std::string &name) { return lower::findRow(name) != nullptr; });
 }
 
 constexpr CompilerApi kApi = {
     kCompilerApiVersion,
+    [](const char *target) { return hasLowering(target); },
     [](const char *pt2Path, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
       return guarded(error, [&] { return convertFile(pt2Path, assetPath, overwrite, options); });
-    },
-    [](const char *json, size_t bytes, const CompilerWeight *weights, size_t count, const ingot_lowering *lowerings,
-       size_t loweringCount, const char *assetPath, bool overwrite, const char *options, CompilerError *error) {
-      return guarded(error, [&] {
-        return convertFromMemory({json, bytes}, {weights, count}, {lowerings, loweringCount}, assetPath, overwrite,
-                                 options);
-      });
     },
     [](const char *assetPath, const char *key, const char *options, CompilerError *error) {
       return guarded(error, [&]() -> Status {
@@ -122,6 +78,7 @@ constexpr CompilerApi kApi = {
       });
     },
     [](char *message) { std::free(message); },
+    &kProgramApi,
 };
 
 } // namespace

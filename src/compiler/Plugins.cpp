@@ -36,4 +36,12 @@ Status Plugins::load(const std::string &path) {
   return {};
 }
 
+Status Plugins::addTo(CompilerOptions &options) {
+  for (const std::string &plugin : options.plugins)
+    INGOT_CHECK(load(plugin));
+  std::vector<ingot_lowering> &all = options.pipeline.lowerings;
+  all.insert(all.begin(), found.begin(), found.end());
+  return {};
+}
+
 } // namespace ingot

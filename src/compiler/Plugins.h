@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/Result.h"
+#include "compiler/Options.h"
 #include "ingot/plugin.h"
 
 #include <deque>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,9 @@ public:
   /// Opens a library and lets it register. It stays open as long as the process lives: its functions may be anywhere.
   Status load(const std::string &path);
 
-  /// In the order of registration; valid as long as this lives.
-  std::span<const ingot_lowering> lowerings() const { return found; }
+  /// Loads those that the options name and puts their lowerings before the ones that the options have: of two for one
+  /// operator the later counts. To be kept as long as the options.
+  Status addTo(CompilerOptions &options);
 
   int32_t add(const ingot_lowering &lowering);
   int32_t fail(std::string message) {

@@ -24,6 +24,11 @@ inline constexpr const char *kInSpec = "ingot.in_spec";   ///< string: torch's t
 inline constexpr const char *kOutSpec = "ingot.out_spec"; ///< string: torch's tree spec of the outputs
 inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbol -> [min, max] (i64)
 
+inline constexpr const char *kWeights = "ingot.weights"; ///< strings, on bodies: keys of the weights they take first
+inline constexpr const char *kBodyOf = "ingot.body_of";  ///< string, on bodies: the operator that they are
+inline constexpr const char *kCompositeDecl = "composite_decl"; ///< dictionary, on bodies: what a compiler may swap in
+inline constexpr const char *kOutputNames = "ingot.output_names"; ///< strings: a name for every flat output
+
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
 inline constexpr const char *kReturns =
     "ingot.returns"; ///< array: a result's number, a list of them, or unit for None and what nobody uses

@@ -20,30 +20,6 @@ using pt2::InputSpec;
 using pt2::OutputKind;
 using pt2::OutputSpec;
 
-static bool isSameView(const pt2::Weight &a, const pt2::Weight &b) {
-  return a.kind == b.kind && a.storageId == b.storageId && a.storage.data() == b.storage.data() && a.dtype == b.dtype &&
-         a.sizes == b.sizes && a.strides == b.strides && a.storageOffset == b.storageOffset;
-}
-
-Result<std::string> weightKey(const pt2::Program &program, const InputSpec &input) {
-  const pt2::Weight *weight = program.findWeight(input);
-  if (!weight)
-    return corruptError("the file has no data for '" + input.target + "'");
-  if (weight->kind != pt2::PayloadKind::Tensor)
-    return unsupportedError("'" + input.target + "' is a Python object, not a plain tensor")
-        .note("convert it to a plain tensor before exporting");
-  // Keys are looked up among the weights first; a constant of the same name could not be reached.
-  auto it = program.weights.find(input.target);
-  if (it != program.weights.end() && &it->second != weight && !isSameView(it->second, *weight))
-    return unsupportedError("a parameter and a constant are both called '" + input.target + "'");
-  if (weight->storage.empty())
-    return input.target;
-  for (const InputSpec &other : program.signature.inputs)
-    if (const pt2::Weight *first = program.findWeight(other); first && isSameView(*first, *weight))
-      return other.target;
-  return input.target;
-}
-
 namespace {
 
 /// An argument or a result of the function.
@@ -62,10 +38,13 @@ struct NamedWeight {
 
 class ProgramImporter {
 public:
-  ProgramImporter(const pt2::Program &program, MLIRContext &context)
-      : program(program), builder(&context), graph(builder, program.graph) {}
+  ProgramImporter(const pt2::Program &program, ModuleOp module, WeightTable &table, const ImportOptions &options)
+      : program(program), options(options), table(table), builder(module.getBodyRegion()),
+        graph(builder, program.graph) {
+    builder.setInsertionPointToEnd(module.getBody());
+  }
 
-  Result<OwningOpRef<ModuleOp>> run(StringRef entry);
+  Result<func::FuncOp> run();
 
 private:
   Status readInputs();
@@ -81,6 +60,8 @@ private:
   Result<Port> describe(const std::string &value);
 
   const pt2::Program &program;
+  const ImportOptions &options;
+  WeightTable &table;
   OpBuilder builder;
   GraphImporter graph;
 
@@ -115,10 +96,15 @@ Status ProgramImporter::readUserInput(const InputSpec &input) {
 }
 
 Status ProgramImporter::readWeight(const InputSpec &input) {
-  INGOT_TRY(std::string key, weightKey(program, input));
+  INGOT_TRY(std::string key, table.add(program, input, options.weightPrefix));
   auto [it, isNew] = weightNumbers.try_emplace(key, weights.size());
-  if (isNew)
+  if (isNew) {
     weights.push_back({key, {}, ""});
+    if (options.takesWeights) {
+      INGOT_TRY(Port port, describe(valueName(input.value)));
+      arguments.push_back(std::move(port));
+    }
+  }
   weights[it->second].inputs.push_back(valueName(input.value));
   targetKeys[input.target] = key;
   return {};
@@ -233,12 +219,18 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
     symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
   }
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
+  if (!options.takesWeights)
+    return;
+  SmallVector<StringRef> keys;
+  for (const NamedWeight &weight : weights)
+    keys.push_back(weight.key);
+  func->setAttr(attr::kWeights, builder.getStrArrayAttr(keys));
 }
 
 Status ProgramImporter::defineWeights() {
   for (const NamedWeight &weight : weights) {
     Value value;
-    if (weight.newValue.empty()) {
+    if (weight.newValue.empty() && !options.takesWeights) {
       INGOT_TRY(Type type, graph.typeOf(weight.inputs.front()));
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || !tensor.hasStaticShape())
@@ -273,43 +265,42 @@ Status ProgramImporter::buildBody(func::FuncOp func) {
   return {};
 }
 
-Result<OwningOpRef<ModuleOp>> ProgramImporter::run(StringRef entry) {
+Result<func::FuncOp> ProgramImporter::run() {
   INGOT_CHECK(readInputs());
   INGOT_CHECK(readOutputs());
   INGOT_CHECK(addStates());
   auto types = [](const std::vector<Port> &ports) {
     return llvm::to_vector(llvm::map_range(ports, [](const Port &port) { return port.type; }));
   };
-  Location location = NameLoc::get(builder.getStringAttr(entry));
-  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
-  builder.setInsertionPointToStart(module->getBody());
+  Location location = NameLoc::get(builder.getStringAttr(options.entry));
   auto type = builder.getFunctionType(types(arguments), types(results));
-  auto func = builder.create<func::FuncOp>(location, entry, type);
+  auto func = builder.create<func::FuncOp>(location, options.entry, type);
   INGOT_CHECK(buildBody(func));
   setAttributes(func);
-  return module;
+  return func;
 }
 
 /// Turns what the verifier says into an error: the file describes a program that cannot be.
-Status verifyModule(ModuleOp module) {
+Status verifyFunction(func::FuncOp func) {
   std::string messages;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+  ScopedDiagnosticHandler handler(func.getContext(), [&](Diagnostic &diagnostic) {
     messages += (messages.empty() ? "" : "\n") + diagnostic.str();
     if (std::string where = sourceInfo(diagnostic.getLocation()).str(); !where.empty())
       messages += "\n  at " + where;
     return success();
   });
-  if (failed(verify(module)))
+  if (failed(verify(func)))
     return corruptError("the exported program contradicts itself: " + messages);
   return {};
 }
 
 } // namespace
 
-Result<OwningOpRef<ModuleOp>> importProgram(const pt2::Program &program, MLIRContext &context, StringRef entry) {
-  INGOT_TRY(OwningOpRef<ModuleOp> module, ProgramImporter(program, context).run(entry));
-  INGOT_CHECK(verifyModule(*module));
-  return module;
+Status importProgram(const pt2::Program &program, ModuleOp module, WeightTable &weights, const ImportOptions &options) {
+  if (module.lookupSymbol(options.entry))
+    return usageError("two functions are called '" + options.entry + "'");
+  INGOT_TRY(func::FuncOp func, ProgramImporter(program, module, weights, options).run());
+  return verifyFunction(func);
 }
 
 } // namespace ingot

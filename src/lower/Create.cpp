@@ -76,6 +76,10 @@ LogicalResult lowerArange(LowerContext &ctx) {
   Number start = ctx.has("start") ? ctx.number("start") : Number::of(int64_t{0});
   Number end = ctx.number("end");
   Number step = ctx.has("step") ? ctx.number("step") : Number::of(int64_t{1});
+  if (ctx.resultDtype().isInteger(64)) // of int64, PyTorch truncates all three before it counts
+    for (Number *number : {&start, &end, &step})
+      if (number->kind == Number::Float && number->isStatic())
+        *number = Number::of(static_cast<int64_t>(number->asDouble()));
   std::optional<Size> count = countSteps(ctx, start, end, step);
   if (!count)
     return failure(); // countSteps said why
@@ -121,7 +125,7 @@ LogicalResult lowerLinspace(LowerContext &ctx) {
 
 LogicalResult lowerLogspace(LowerContext &ctx) {
   Type dtype = ctx.resultDtype();
-  Type compute = floatType(dtype);
+  Type compute = computeType(floatType(dtype));
   Value exponents = evenSteps(ctx, ctx.integer("steps"), compute);
   Value base = ctx.constant(ctx.real("base"), compute);
   return ctx.replace(ctx.cast(ctx.binary<PowOp>(base, exponents), dtype));

@@ -81,14 +81,48 @@ template <typename Op> static LogicalResult lowerScaled(LowerContext &ctx, Types
 
 LogicalResult lowerMul(LowerContext &ctx) { return lowerScaled<MulOp>(ctx, Types::Keep); }
 
+/// For float16 and bfloat16, PyTorch rounds the quotient before it cuts it off.
+static LogicalResult lowerDivTrunc(LowerContext &ctx) {
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::NoComplex);
+  if (!pair)
+    return failure(); // promotePair said why
+  if (!isReducedFloat(dtypeOf(pair->a)))
+    return ctx.replace(ctx.binary<DivTruncOp>(pair->a, pair->b));
+  return ctx.replace(ctx.unary<TruncOp>(ctx.binary<DivOp>(pair->a, pair->b)));
+}
+
+/// scalar::div_floor with the steps rounded to float16 or bfloat16 one by one, as PyTorch's kernel does.
+static Value floorOfRounded(LowerContext &ctx, Value a, Value b) {
+  Value quotient = ctx.binary<DivOp>(a, b);
+  Value rest = ctx.binary<FmodOp>(a, b);
+  Value whole = ctx.binary<DivOp>(ctx.binary<SubOp>(a, rest), b);
+  Value isNegative = ctx.binary<BitwiseXorOp>(ctx.compare<LtOp>(b, 0), ctx.compare<LtOp>(rest, 0));
+  Value isBelow = ctx.binary<BitwiseAndOp>(ctx.compare<NeOp>(rest, 0), isNegative);
+  whole = ctx.select(isBelow, ctx.binary<SubOp>(whole, 1), whole);
+  Value down = ctx.unary<FloorOp>(whole);
+  Value isAbove = ctx.compare<GtOp>(ctx.binary<SubOp>(whole, down), 0.5);
+  Value nearest = ctx.select(isAbove, ctx.binary<AddOp>(down, 1), down);
+  Value zero = ctx.binary<CopysignOp>(ctx.constant(0, dtypeOf(a)), quotient);
+  Value result = ctx.select(ctx.compare<EqOp>(whole, 0), zero, nearest);
+  return ctx.select(ctx.compare<EqOp>(b, 0), quotient, result);
+}
+
+LogicalResult lowerFloorDivide(LowerContext &ctx) {
+  auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::NoComplex);
+  if (!pair)
+    return failure(); // promotePair said why
+  bool isRounded = isReducedFloat(dtypeOf(pair->a));
+  return ctx.replace(isRounded ? floorOfRounded(ctx, pair->a, pair->b) : ctx.binary<DivFloorOp>(pair->a, pair->b));
+}
+
 LogicalResult lowerDiv(LowerContext &ctx) {
   StringRef rounding = ctx.string("rounding_mode");
   if (rounding.empty())
     return lowerScaled<DivOp>(ctx, Types::ToFloat);
   if (rounding == "trunc")
-    return lowerBinary<DivTruncOp, Types::NoComplex>(ctx);
+    return lowerDivTrunc(ctx);
   if (rounding == "floor")
-    return lowerBinary<DivFloorOp, Types::NoComplex>(ctx);
+    return lowerFloorDivide(ctx);
   return ctx.refuse("rounding mode '" + rounding + "' is unknown");
 }
 

@@ -39,19 +39,23 @@ LogicalResult productOfRank(LowerContext &ctx, StringRef second, int64_t rankA, 
   return areOfRank(ctx, a, rankA, b, rankB) ? product(ctx, a, b) : failure();
 }
 
-/// beta * self + alpha * (a @ b)
+/// beta * self + alpha * (a @ b). With factors, 16-bit floats are rounded once, at the end.
 LogicalResult addProduct(LowerContext &ctx, Value a, Value b) {
   Number beta = ctx.number("beta"), alpha = ctx.number("alpha");
   Value self = ctx.tensor("self");
+  bool hasFactors = !alpha.is(1) || !(beta.is(0) || beta.is(1));
+  Type dtype = dtypeOf(a), compute = hasFactors ? computeType(dtype) : dtype;
   auto scaled = [&](Value x, const Number &factor) {
-    return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, dtypeOf(x)));
+    return factor.is(1) ? x : ctx.binary<MulOp>(x, ctx.constant(factor, compute));
   };
+  a = ctx.cast(a, compute);
+  b = ctx.cast(b, compute);
   if (beta.is(0)) // self does not count, not even its NaNs
-    return ctx.replace(scaled(ctx.matmul(a, b), alpha));
-  if (alpha.is(1))
-    return ctx.replace(ctx.matmul(a, b, scaled(self, beta)));
-  Value result = ctx.binary<AddOp>(scaled(self, beta), scaled(ctx.matmul(a, b), alpha));
-  return ctx.replace(result);
+    return ctx.replace(ctx.cast(scaled(ctx.matmul(a, b), alpha), dtype));
+  self = scaled(ctx.cast(self, compute), beta);
+  Value result = alpha.is(1) ? ctx.matmul(a, b, self)
+                             : ctx.binary<AddOp>(self, scaled(ctx.matmul(a, b), alpha));
+  return ctx.replace(ctx.cast(result, dtype));
 }
 
 } // namespace

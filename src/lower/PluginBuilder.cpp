@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 using namespace mlir;
 using namespace ingot;
 using namespace ingot::lower;
@@ -163,6 +165,11 @@ static const char *nodePath(ingot_builder *b) {
   return b->keep(path);
 }
 
+static const char *nodeFunction(ingot_builder *b) {
+  auto func = b->node ? b->node->getParentOfType<func::FuncOp>() : nullptr;
+  return b->keep(func ? func.getSymName().str() : "");
+}
+
 static int32_t setResults(ingot_builder *b, const ingot_value *values, size_t count) {
   b->results.clear();
   for (size_t i = 0; i < count; ++i)
@@ -264,6 +271,7 @@ const ingot_builder_api &lower::builderApi() {
       .node_file = [](ingot_builder *b) { return b->keep(sourceOf(b).file); },
       .node_line = [](ingot_builder *b) { return sourceOf(b).line; },
       .node_path = nodePath,
+      .node_function = nodeFunction,
       .argument_count = [](ingot_builder *b) { return b->arguments.size(); },
       .argument_name = [](ingot_builder *b, size_t i) -> const char * {
         return i < b->arguments.size() ? b->keep(b->arguments[i].getName().str()) : nullptr;

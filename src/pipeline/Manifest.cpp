@@ -3,9 +3,11 @@
 #include "dialect/Conventions.h"
 #include "dialect/Ops.h"
 #include "lower/Report.h"
+#include "passes/compose/Passes.h"
 #include "passes/plan/EmitPlan.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Pass/PassManager.h>
 
 using namespace mlir;
 
@@ -57,23 +59,12 @@ static asset::EntryPoint entryPoint(const Function &function) {
   return entry;
 }
 
-static const pt2::Weight *findWeight(const pt2::Program &program, const std::string &key) {
-  if (auto it = program.weights.find(key); it != program.weights.end())
-    return &it->second;
-  if (auto it = program.constants.find(key); it != program.constants.end())
-    return &it->second;
-  return nullptr;
-}
-
-static Status addWeight(asset::Content &content, const pt2::Program &program, const std::string &key) {
+static Status addWeight(asset::Content &content, const WeightTable &weights, const std::string &key) {
   if (!content.manifest.weights.emplace(key, key).second)
     return {};
-  const pt2::Weight *weight = findWeight(program, key);
+  const pt2::Weight *weight = weights.find(key);
   if (!weight)
     return corruptError("the program uses weight `" + key + "`, which the file does not hold");
-  if (weight->kind != pt2::PayloadKind::Tensor)
-    return unsupportedError("weight `" + key + "` is a Python object, not a plain tensor")
-        .note("convert it to a plain tensor before exporting");
   content.weights.push_back({key, weight->dtype, weight->sizes, weight->strides, weight->data()});
   return {};
 }
@@ -86,19 +77,29 @@ static void describeFallback(asset::Manifest &manifest, ModuleOp module) {
     manifest.requirements.emplace_back(asset::kRequiresLibtorch);
 }
 
-Result<asset::Content> describeContent(ModuleOp module, const pt2::Program &program) {
+/// The module as it will run, for which only calls matter here.
+static Result<OwningOpRef<ModuleOp>> withoutCalls(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager manager(module.getContext());
+  manager.addPass(createInlineBodiesPass());
+  if (failed(manager.run(*copy)))
+    return internalError("the bodies of composites could not be put in place");
+  return copy;
+}
+
+Result<asset::Content> describeContent(ModuleOp module, const WeightTable &weights) {
   asset::Content content;
-  content.manifest.torchVersion = program.torchVersion;
   describeFallback(content.manifest, module);
-  INGOT_TRY(Plan plan, emitPlan(module));
+  INGOT_TRY(OwningOpRef<ModuleOp> flat, withoutCalls(module));
+  INGOT_TRY(Plan plan, emitPlan(*flat));
   for (const Function &function : plan.functions) {
     content.manifest.entryPoints.push_back(entryPoint(function));
     for (const Constant &constant : function.constants)
       if (!constant.weight.empty())
-        INGOT_CHECK(addWeight(content, program, constant.weight));
+        INGOT_CHECK(addWeight(content, weights, constant.weight));
     for (const State &state : function.states)
       if (!state.initialWeight.empty())
-        INGOT_CHECK(addWeight(content, program, state.initialWeight));
+        INGOT_CHECK(addWeight(content, weights, state.initialWeight));
     for (const std::vector<Step> *steps : {&function.prologue, &function.steps})
       for (const Step &step : *steps)
         ++content.manifest.opCounts[step.kernel];

@@ -3,6 +3,7 @@
 #include "lower/CustomLowering.h"
 #include "lower/Passes.h"
 #include "passes/Passes.h"
+#include "passes/compose/Passes.h"
 #include "passes/functionalise/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/outline/Passes.h"
@@ -40,6 +41,8 @@ const PassRow kPasses[] = {
     {Phase::Functionalise, "inline-regions", true, create<createInlineRegionsPass>, kModel},
     {Phase::Functionalise, "drop-asserts", true, create<createDropAssertsPass>, kModel},
     {Phase::Functionalise, "functionalise", true, create<createFunctionalisePass>, kModel},
+    // Calls would hide from the previous pass what a node writes; bodies write nothing.
+    {Phase::Functionalise, "attach-bodies", true, [] { return createAttachBodiesPass(); }, kBug},
     {Phase::Lower, "lower-aten", true, nullptr, kModel},
     {Phase::Lower, "verify-lowered", true, [] { return createVerifyLoweredPass(); }, kModel},
     {Phase::Optimise, "canonicalize", false, [] { return createCanonicalizerPass(); }, kBug},
@@ -50,6 +53,8 @@ const PassRow kPasses[] = {
     // A convolution takes its residual before the activation, so it is folded first.
     {Phase::Optimise, "fold-residual", false, [] { return createFoldResidualPass(); }, kBug},
     {Phase::Optimise, "fold-activation", false, [] { return createFoldActivationPass(); }, kBug},
+    {Phase::Optimise, "share-bodies", false, [] { return createShareBodiesPass(); }, kBug},
+    {Phase::Fuse, "inline-bodies", true, [] { return createInlineBodiesPass(); }, kBug},
     // Before anything is fused: what is not in one function cannot be in one loop.
     {Phase::Fuse, "outline", true, [] { return createOutlinePass(); }, kBug},
     {Phase::Fuse, "expand-norms", false, [] { return createExpandNormsPass(); }, kBug},
@@ -126,6 +131,7 @@ Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
 }
 
 void registerIngotPasses() {
+  registerIngotComposePasses();
   registerIngotFoldPasses();
   registerFunctionalisePasses();
   registerFusePasses();

@@ -16,7 +16,10 @@
 #include <mlir/Bytecode/BytecodeWriter.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Parser/Parser.h>
+#include <mlir/Pass/PassManager.h>
+#include <mlir/Transforms/Passes.h>
 
 using namespace mlir;
 
@@ -40,7 +43,37 @@ static Result<std::string> writeBytecode(ModuleOp module) {
   return bytes;
 }
 
-Result<Converted> convertProgram(const pt2::Program &program, const PipelineOptions &options) {
+static Status importBody(const BodyPart &body, ModuleOp module, WeightTable &weights) {
+  INGOT_CHECK(importProgram(*body.program, module, weights, {body.symbol, body.weightPrefix, /*takesWeights=*/true}));
+  auto func = module.lookupSymbol<func::FuncOp>(body.symbol);
+  Builder builder(module.getContext());
+  func->setAttr(attr::kBodyOf, builder.getStringAttr(body.op));
+  if (body.declaration.empty())
+    return {};
+  DiagnosticCollector diagnostics(*module.getContext());
+  mlir::Attribute declaration = parseAttribute(body.declaration, module.getContext());
+  if (!declaration)
+    return diagnostics.error(ErrorKind::Usage, "the declaration of '" + body.symbol + "' cannot be read");
+  func->setAttr(attr::kCompositeDecl, declaration);
+  return {};
+}
+
+static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weights) {
+  // Entry points first: their names of weights are the ones that users know.
+  for (const EntryPart &entry : parts.entries)
+    INGOT_CHECK(importProgram(*entry.program, module, weights, {entry.name}));
+  for (const BodyPart &body : parts.bodies)
+    INGOT_CHECK(importBody(body, module, weights));
+  return {};
+}
+
+static Status nameParts(const Parts &parts, ModuleOp module) {
+  for (const EntryPart &entry : parts.entries)
+    INGOT_CHECK(applyNames(module.lookupSymbol<func::FuncOp>(entry.name), entry.names));
+  return {};
+}
+
+Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepare(context);
@@ -50,7 +83,9 @@ Result<Converted> convertProgram(const pt2::Program &program, const PipelineOpti
   for (const std::string &schema : options.schemas)
     if (Status status = pt2::addSchema(schema); !status)
       INGOT_LOG(Warn, "the schema `" + schema + "` is left out: " + status.error().str());
-  INGOT_TRY(OwningOpRef<ModuleOp> module, importProgram(program, context));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  WeightTable weights;
+  INGOT_CHECK(importParts(parts, *module, weights));
   if (options.fallback)
     (*module)->setAttr(attr::kFallback, UnitAttr::get(&context));
   INGOT_CHECK(dumpModule(Phase::Import, *module, options));
@@ -58,6 +93,8 @@ Result<Converted> convertProgram(const pt2::Program &program, const PipelineOpti
     return converted;
   for (Phase phase : {Phase::Functionalise, Phase::Lower, Phase::Optimise}) {
     INGOT_CHECK(runPhase(phase, *module, options));
+    if (phase == Phase::Functionalise) // only now it is known what is state
+      INGOT_CHECK(nameParts(parts, *module));
     if (stopsAfter(options, phase) && phase != Phase::Optimise)
       return converted;
   }
@@ -65,7 +102,8 @@ Result<Converted> convertProgram(const pt2::Program &program, const PipelineOpti
   (*module)->removeAttr(attr::kFallback);
   prepareFallback(*module);
   INGOT_TRY(converted.bytecode, writeBytecode(*module));
-  INGOT_TRY(converted.content, describeContent(*module, program));
+  INGOT_TRY(converted.content, describeContent(*module, weights));
+  converted.content.manifest.torchVersion = parts.entries.front().program->torchVersion;
   converted.content.program = std::as_bytes(std::span(converted.bytecode));
   return converted;
 }
@@ -78,6 +116,30 @@ static Result<OwningOpRef<ModuleOp>> readBytecode(std::span<const std::byte> byt
     return diagnostics.error(ErrorKind::Corrupt, "the program in the asset cannot be read")
         .note("while reading program.mlirbc");
   return module;
+}
+
+Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  prepare(context);
+  INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
+  Operation *shown = function.empty() ? module->getOperation() : module->lookupSymbol(function);
+  if (!shown)
+    return usageError("there is no function '" + function + "' in the program");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  shown->print(stream, OpPrintingFlags().enableDebugInfo(withLocations, /*prettyForm=*/true));
+  return text;
+}
+
+Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  prepare(context);
+  INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
+  PassManager manager(&context);
+  manager.addPass(createStripDebugInfoPass());
+  if (failed(manager.run(*module)))
+    return internalError("locations could not be removed");
+  return writeBytecode(*module);
 }
 
 Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const PipelineOptions &options) {

@@ -3,6 +3,7 @@
 
 #include "asset/Writer.h"
 #include "base/Result.h"
+#include "import/IoNames.h"
 #include "ingot/plugin.h"
 #include "pipeline/Phase.h"
 #include "pt2/Archive.h"
@@ -30,14 +31,42 @@ struct PipelineOptions {
   std::string dumpFolder;
 };
 
-/// A program converted up to Optimise: what an asset is written from. The weights point into `program`.
+/// An exported program that becomes an entry point.
+struct EntryPart {
+  const pt2::Program *program = nullptr;
+  std::string name = "main";
+  IoNames names = {};
+};
+
+/// An exported program that is the body of an operator which the entry points (or other bodies) have as a node.
+struct BodyPart {
+  const pt2::Program *program = nullptr;
+  std::string op;           ///< "coreai_torch_ext::norm_1f0c9a7e"
+  std::string symbol;       ///< the function's name
+  std::string weightPrefix; ///< "block.norm."
+  std::string declaration;  ///< of a composite, as an MLIR dictionary; empty for plain bodies
+};
+
+/// What is converted together: entry points share weights and states.
+struct Parts {
+  std::vector<EntryPart> entries;
+  std::vector<BodyPart> bodies = {};
+};
+
+/// A program converted up to Optimise: what an asset is written from. The weights point into the exported programs.
 struct Converted {
   asset::Content content;
   std::string bytecode; ///< content.program views it
 };
 
 /// .pt2 program ► import ► functionalise ► lower ► optimise.
-Result<Converted> convertProgram(const pt2::Program &program, const PipelineOptions &options);
+Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options);
+
+/// The text of a program, or of one of its functions; `withLocations` also where every op comes from.
+Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations);
+
+/// The same program without a trace of where its operations come from.
+Result<std::string> withoutLocations(std::span<const std::byte> bytecode);
 
 /// What runs on this CPU: plan.json's text, and the shared library of its clusters (may be empty).
 struct Specialised {

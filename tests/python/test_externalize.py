@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from bodies import evaluate
 from ingot.composite_ops import RMSNorm, RMSNormImpl
 from ingot.decompositions import get_decomp_table
 from ingot.externalize import (
@@ -38,7 +39,9 @@ class Scale(torch.nn.Module):
         self.factor = factor
         self.missing = None
 
-    def forward(self, x: torch.Tensor, extra: torch.Tensor | None = None, last: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, extra: torch.Tensor | None = None, last: torch.Tensor | None = None
+    ) -> torch.Tensor:
         y = F.silu(x * self.weight + self.shift) * self.factor + self.hidden
         y = y if extra is None else y + extra
         return y if last is None else y * last
@@ -82,29 +85,6 @@ def run(run_model: Callable[..., Any], specs: list[Any], *args: torch.Tensor, sh
     with torch.no_grad():
         torch.testing.assert_close(evaluate(result.program, result.bodies, *args), model(*args))
     return result
-
-
-def evaluate(program: ExportedProgram, bodies: Any, *args: torch.Tensor) -> Any:
-    """Runs a program with the bodies in place of the operators: neither the model nor its kernels take part."""
-    by_op = {body.op_name: body for body in bodies}
-
-    class Interpreter(torch.fx.Interpreter):
-        def call_function(self, target: Any, values: Any, named: Any) -> Any:
-            body = by_op.get(target._schema.name) if isinstance(target, torch._ops.OpOverload) else None
-            if body is None:
-                return super().call_function(target, values, named)
-            parameters = [argument.name for argument in target._schema.arguments]
-            given = dict(zip(parameters, values, strict=False)) | named
-            tensors = [given[name] for name in parameters if given.get(name) is not None]
-            assert list(body.input_names)[-len(tensors) :] == [name for name in parameters if given.get(name) is not None]
-            return evaluate(body.program, bodies, *tensors)
-
-    signature = program.graph_signature
-    weights = {**program.state_dict, **program.constants}
-    users = iter(args)
-    inputs = [weights[spec.target] if spec.target is not None else next(users) for spec in signature.input_specs]
-    results = Interpreter(program.graph_module).run(*inputs)
-    return results[0] if len(results) == 1 else tuple(results)
 
 
 def targets(program: ExportedProgram) -> list[str]:
@@ -416,7 +396,7 @@ def test_only_tensors() -> None:
 
 def test_annotations_are_needed() -> None:
     class Bare(torch.nn.Module):
-        def forward(self, x):  # noqa: ANN001, ANN202
+        def forward(self, x):
             return x + 1
 
     model = Holder(lambda m, x: m.norm(m.bare(x)), norm=RMSNorm(4), bare=Bare())

@@ -35,10 +35,10 @@ protected:
 
   /// The printed module, or the error.
   std::string import(const pt2::Program &program) {
-    Result<OwningOpRef<ModuleOp>> imported = importProgram(program, context);
-    if (!imported)
+    module = ModuleOp::create(UnknownLoc::get(&context));
+    WeightTable weights;
+    if (Status imported = importProgram(program, *module, weights); !imported)
       return "error: " + imported.error().str();
-    module = *std::move(imported);
     std::string text;
     llvm::raw_string_ostream(text) << **&module;
     return text;

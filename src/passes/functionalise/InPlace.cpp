@@ -43,8 +43,7 @@ static std::string joined(StringRef name, StringRef overload) {
   return overload.empty() ? name.str() : (name + "." + overload).str();
 }
 
-/// Names under which the pure form may be found, the likeliest first.
-static std::vector<std::string> pureNames(StringRef target) {
+std::vector<std::string> pureNames(StringRef target) {
   if (auto it = renamed().find(target); it != renamed().end())
     return {it->second.str()};
   TargetName parts(target);

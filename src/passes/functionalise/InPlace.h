@@ -1,4 +1,4 @@
-// Nodes that write, and what they are without writing. Private to this folder.
+// Nodes that write, and what they are without writing.
 #pragma once
 
 #include "dialect/Ops.h"
@@ -15,6 +15,9 @@ struct PureForm {
   const pt2::OpSchema *schema = nullptr;
   std::vector<std::string> written;
 };
+
+/// Names under which the pure form of a node may be found, the likeliest first.
+std::vector<std::string> pureNames(llvm::StringRef target);
 
 /// nullopt when there is none.
 std::optional<PureForm> pureForm(AtenOp op, const pt2::OpSchema &schema);

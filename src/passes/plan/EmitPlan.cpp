@@ -226,12 +226,15 @@ void insertLiterals(std::vector<Input> &inputs, ArrayAttr flat) {
 }
 
 /// `flat` may name one result twice or in another order; literals are JSON strings.
-std::vector<Output> flatOutputs(const std::vector<Output> &outputs, ArrayAttr flat) {
+std::vector<Output> flatOutputs(const std::vector<Output> &outputs, ArrayAttr flat, ArrayAttr names) {
   std::vector<Output> ordered;
-  for (mlir::Attribute entry : flat) {
+  for (auto [i, entry] : llvm::enumerate(flat)) {
     if (auto index = dyn_cast<IntegerAttr>(entry)) {
-      if (static_cast<size_t>(index.getInt()) < outputs.size())
-        ordered.push_back(outputs[index.getInt()]);
+      if (static_cast<size_t>(index.getInt()) >= outputs.size())
+        continue;
+      ordered.push_back(outputs[index.getInt()]);
+      if (auto name = names && i < names.size() ? dyn_cast<StringAttr>(names[i]) : nullptr)
+        ordered.back().name = name.str();
     } else if (auto literal = dyn_cast<StringAttr>(entry)) {
       ordered.push_back({"", kNoValue, literal.str()});
     }
@@ -244,7 +247,7 @@ void FunctionEmitter::emitSignature() {
   out.outSpec = stringAttr(func->getAttrDictionary(), attr::kOutSpec).str();
   insertLiterals(out.inputs, func->getAttrOfType<ArrayAttr>(attr::kFlatInputs));
   if (auto flat = func->getAttrOfType<ArrayAttr>(attr::kFlatOutputs))
-    out.outputs = flatOutputs(out.outputs, flat);
+    out.outputs = flatOutputs(out.outputs, flat, func->getAttrOfType<ArrayAttr>(attr::kOutputNames));
   if (auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols))
     for (NamedAttribute symbol : symbols)
       if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2) {

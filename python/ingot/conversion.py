@@ -1,0 +1,116 @@
+"""From exported programs to converted ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ingot import _core
+from ingot._lowering import LoweringFunction, Lowerings
+from ingot._names import dimension_names, rename_symbols
+from ingot.errors import UsageError
+from ingot.program import Program
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+@dataclass(frozen=True)
+class Part:
+    """An exported program, and what it becomes: an entry point or the body of an operator."""
+
+    program: ExportedProgram
+    function: str
+    role: Mapping[str, Any]
+    """As runtime/CompilerApi.h has it."""
+    dimensions: Mapping[str, str]
+    """Names of sizes by the symbols that stand for them."""
+
+    @staticmethod
+    def entry(
+        program: ExportedProgram,
+        name: str = "main",
+        dynamic_shapes: Any = None,
+        input_names: Sequence[str] = (),
+        output_names: Sequence[str] = (),
+        state_names: Sequence[str] = (),
+    ) -> Part:
+        role = {
+            "entry": name,
+            "input_names": list(input_names),
+            "output_names": list(output_names),
+            "state_names": list(state_names),
+        }
+        return Part(program, name, role, dimension_names(program, dynamic_shapes))
+
+    @staticmethod
+    def body(program: ExportedProgram, op: str, symbol: str, weight_prefix: str, declaration: str) -> Part:
+        role = {"body_of": op, "symbol": symbol, "weight_prefix": weight_prefix, "declaration": declaration}
+        return Part(program, symbol, role, {})
+
+
+def convert_parts(
+    parts: Sequence[Part], options: Mapping[str, Any], functions: Mapping[str, LoweringFunction] | None = None
+) -> Program:
+    """One program of all parts. They share weights that lie at one place, and states of one name."""
+    from ingot._serialize import custom_schemas, serialize
+
+    serialized = [serialize(part.program) for part in parts]
+    schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
+    given = [
+        (rename_symbols(program.json, part.dimensions), program.weights, json.dumps(part.role))
+        for part, program in zip(parts, serialized, strict=True)
+    ]
+    lowerings = Lowerings(functions or {}, {part.function: part.program for part in parts})
+    with lowerings.errors():
+        converted = _core.Converted.convert(given, json.dumps({**options, "schemas": list(schemas)}), lowerings.rows())
+    fallback = bool(options.get("fallback", False))
+    keep_alive = [owner for program in serialized for owner in program.keep_alive]
+    return Program(converted, fallback=fallback, _returns_torch=True, _keep_alive=keep_alive)
+
+
+def convert(
+    model: torch.nn.Module | ExportedProgram | str | os.PathLike[str],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+    disable_passes: Sequence[str] = (),
+    fallback: bool = False,
+    lowerings: Mapping[str, LoweringFunction] | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+) -> Program:
+    """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
+
+    With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
+    `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
+    `plugins` are libraries with lowerings written in C or C++.
+    """
+    options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
+    options["plugins"] = [os.fspath(path) for path in plugins]
+    if isinstance(model, str | os.PathLike):
+        if lowerings:
+            raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
+        return Program._made_in(lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)), fallback)
+    exported = _export(model, args, kwargs, dynamic_shapes, strict)
+    return convert_parts([Part.entry(exported, dynamic_shapes=dynamic_shapes)], options, lowerings)
+
+
+def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, strict: bool) -> Any:
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        if args or kwargs or dynamic_shapes:
+            raise UsageError("an ExportedProgram has its arguments already: pass it alone")
+        return model
+    if not isinstance(model, torch.nn.Module):
+        raise UsageError(f"a module, an ExportedProgram or a .pt2 file is needed, not {type(model).__name__}")
+    if isinstance(args, torch.Tensor):
+        args = (args,)
+    with torch.no_grad():
+        return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)

@@ -1,0 +1,16 @@
+// Converted programs that are not saved yet: CompilerProgramApi.
+#pragma once
+
+#include "pt2/Archive.h"
+#include "runtime/CompilerApi.h"
+
+#include <span>
+#include <vector>
+
+namespace ingot {
+
+extern const CompilerProgramApi kProgramApi;
+
+std::vector<pt2::MemoryWeight> memoryWeights(std::span<const CompilerWeight> weights);
+
+} // namespace ingot
