@@ -76,6 +76,24 @@ def test_compression_names() -> None:
     assert module().tolist() == [[1, 1], [1, 1]]
 
 
+def test_importing_defines_the_compression_ops(tmp_path: Path) -> None:
+    code = "import ingot.compat, coreai_torch, torch; print(torch.ops.coreai.quantize.default)"
+    done = run_python("-c", code, cwd=tmp_path)
+    assert done.stdout.strip() == "coreai.quantize.default", done.stderr
+
+
+def test_the_runtime_does_not_need_torch(tmp_path: Path) -> None:
+    code = "import ingot.compat, coreai.runtime, sys; print(coreai.runtime.NDArray([1]), 'torch' in sys.modules)"
+    done = run_python("-c", code, cwd=tmp_path)
+    assert done.stdout.strip() == "NDArray(shape=[1], dtype=int32) False", done.stderr
+
+
+def test_submodules_are_attributes(tmp_path: Path) -> None:
+    code = "import ingot.compat, coreai; print(coreai._compiler.ir.F32Type.get(), coreai.dialects.coreai.add.__name__)"
+    done = run_python("-c", code, cwd=tmp_path)
+    assert done.stdout.strip() == "f32 add", done.stderr
+
+
 def test_unknown_names_say_so() -> None:
     import coreai_torch
 

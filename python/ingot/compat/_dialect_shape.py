@@ -13,6 +13,9 @@ from ingot.compat._emit import INT32_MAX, Size, builder
 from ingot.errors import UnsupportedError, UsageError
 from ingot.ir import DYNAMIC, Value
 
+# The builder of that name hides it.
+range_ = builtins.range
+
 _PAD_MODES = {
     "constant": "constant",
     "reflect": "reflect",
@@ -211,7 +214,7 @@ def slice(x: Any, start: Any, end: Any, stride: Any = None) -> Value:
     value = emit.value_of(x)
     vector = emit.known_vector(value) if emit.rank_of(value) == 1 else None
     ranges = _ranges(value, start, end, stride)
-    fixed = builtins.all(isinstance(low, int) and isinstance(high, int) for _, low, high, _ in ranges)
+    fixed = all(isinstance(low, int) and isinstance(high, int) for _, low, high, _ in ranges)
     if vector is not None and fixed and ranges:
         _, low, high, step = ranges[0]
         return emit.vector(vector[low:high:step], emit.type_name(value))  # type: ignore[misc]
@@ -255,7 +258,7 @@ def concat(*operands: Any, axis: Any = None, inputs: Any = None) -> Value:
     for tensor in tensors[1:]:
         name = emit.promoted(name, emit.type_name(tensor))
     vectors = [emit.known_vector(tensor) for tensor in tensors]
-    if builtins.all(vector is not None and emit.rank_of(t) == 1 for vector, t in zip(vectors, tensors, strict=True)):
+    if all(vector is not None and emit.rank_of(t) == 1 for vector, t in zip(vectors, tensors, strict=True)):
         return emit.vector([size for vector in vectors for size in vector or ()], name)
     at = emit.axis_of(axis, emit.rank_of(tensors[0]))
     return ops.concat([emit.cast(tensor, name) for tensor in tensors], axis=at)
@@ -318,9 +321,6 @@ def pad(x: Any, pads: Any, value: Any = 0, mode: Any = "constant") -> Value:
     return ops.pad(tensor, low=amounts[::2], high=amounts[1::2], mode=_PAD_MODES[kind], value=fill)
 
 
-range_ = builtins.range
-
-
 @builder("arange")
 def range(start: Any, end: Any = None, step: Any = 1) -> Value:
     """Numbers from start to before end, in the operands' element type."""
@@ -331,7 +331,7 @@ def range(start: Any, end: Any = None, step: Any = 1) -> Value:
     for part in parts[1:]:
         name = emit.promoted(name, emit.type_name(part))
     known = [part.constant_value for part in parts]
-    if not builtins.any(part is None for part in known):
+    if not any(part is None for part in known):
         return emit.constant(np.arange(*(part.reshape(-1)[0].item() for part in known)), name)  # type: ignore[union-attr]
     if emit.is_floating(name):
         raise UnsupportedError("a range of floating-point numbers needs known bounds")

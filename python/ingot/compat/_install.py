@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,9 +24,6 @@ class AliasModule(ModuleType):
 
     def __init__(self, name: str, names: Names) -> None:
         super().__init__(name, f"`{name}`, over Ingot.")
-        self.__path__: list[str] = []
-        spec = importlib.machinery.ModuleSpec(name, loader=None, is_package=True)
-        self.__spec__ = spec
         self._names = names
 
     def __getattr__(self, name: str) -> Any:
@@ -36,6 +35,8 @@ class AliasModule(ModuleType):
         names = self._names
         if name == "__all__":
             return sorted(name for name in dir(self) if not name.startswith("_"))
+        if f"{self.__name__}.{name}" in MODULES:
+            return importlib.import_module(f"{self.__name__}.{name}")
         if name in names.values:
             return names.values[name]
         if name in names.places:
@@ -65,29 +66,37 @@ class AliasModule(ModuleType):
         return sorted(found)
 
 
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Makes the modules when they are imported."""
+
+    def __init__(self, packages: Sequence[str]) -> None:
+        self.packages = list(packages)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in MODULES or fullname.partition(".")[0] not in self.packages:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin="ingot.compat", is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return AliasModule(spec.name, MODULES[spec.name])
+
+    def exec_module(self, module: ModuleType) -> None:
+        for needed in MODULES[module.__name__].needs:
+            importlib.import_module(needed)
+
+
 def install() -> None:
-    """Puts the modules where `import` finds them. Calling it again changes nothing."""
-    for package in ("coreai_torch", "coreai"):
-        if _may_install(package):
-            _install_package(package)
-
-
-def _install_package(package: str) -> None:
-    for name, names in MODULES.items():
-        if name.partition(".")[0] != package or isinstance(sys.modules.get(name), AliasModule):
-            continue
-        module = AliasModule(name, names)
-        sys.modules[name] = module
-        parent, _, child = name.rpartition(".")
-        if parent:
-            setattr(sys.modules[parent], child, module)
+    """Lets `import` find the modules. Calling it again changes nothing."""
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    packages = [package for package in ("coreai_torch", "coreai") if _may_install(package)]
+    for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Finder(packages))
 
 
 def _may_install(package: str) -> bool:
-    present = sys.modules.get(package)
-    if isinstance(present, AliasModule) or os.environ.get(_SHADOW) == "1":
-        return True
-    if present is None and importlib.util.find_spec(package) is None:
+    if os.environ.get(_SHADOW) == "1" or (package not in sys.modules and importlib.util.find_spec(package) is None):
         return True
     warnings.warn(
         f"the package {package} is installed and stays in use; set {_SHADOW}=1 to let ingot.compat take its place",

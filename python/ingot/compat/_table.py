@@ -18,6 +18,8 @@ class Names:
     """Can be imported, and refuse to be used."""
     modules: Sequence[str] = ()
     """Modules all of whose attributes are there too."""
+    needs: Sequence[str] = ()
+    """Modules that importing this one imports."""
 
 
 _CONVERTER = {
@@ -70,10 +72,11 @@ _DEBUGGING = {
     ],
 }
 
-# Parents come before their children.
 MODULES: dict[str, Names] = {
     "coreai_torch": Names(
-        values={"__version__": "0.4.2"}, places={**_CONVERTER, **_EXTERNALIZE, **_KERNELS, **_COMPOSITE}
+        values={"__version__": "0.4.2"},
+        places={**_CONVERTER, **_EXTERNALIZE, **_KERNELS, **_COMPOSITE},
+        needs=["ingot.compression"],  # it defines torch.ops.coreai
     ),
     "coreai_torch.converter": Names(places=_CONVERTER),
     "coreai_torch.composite_ops": Names(modules=["ingot.composite_ops"]),
