@@ -1,4 +1,4 @@
-"""Writes tests/compat/vN for the current format. Run once for each version that changes what is stored, then never again.
+"""Writes tests/compat/vN for the current format. Run once for each version that stores something new, then never again.
 
 .venv/bin/python tests/compat/make_fixture.py 1
 git add -f tests/compat/v1
