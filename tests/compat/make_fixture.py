@@ -1,4 +1,4 @@
-"""Writes tests/compat/vN for the current format. Run once for each new major version, then never again.
+"""Writes tests/compat/vN for the current format. Run once for each version that stores something new, then never again.
 
 .venv/bin/python tests/compat/make_fixture.py 1
 git add -f tests/compat/v1
@@ -35,20 +35,44 @@ class Fixture(torch.nn.Module):
         return {"logits": logits, "best": logits.argmax(-1), "calls": self.calls.clone()}
 
 
-def main(version: str) -> None:
-    target = FOLDER / f"v{version}"
+class Written(torch.nn.Module):
+    """An argument that the program changes, beside a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.ones(4))
+
+    def forward(self, x: torch.Tensor, seen: torch.Tensor) -> dict[str, torch.Tensor]:
+        self.total.add_(x.sum(0))
+        seen[:, 1] = x[:, 2]
+        seen.mul_(2)
+        return {"y": seen + self.total}
+
+
+def make(target: Path, module: type[torch.nn.Module], inputs: dict[str, torch.Tensor], dynamic: list[str]) -> None:
     target.mkdir()
-    module = Fixture().eval().requires_grad_(False)
-    inputs = (torch.arange(12).reshape(3, 4) % 11, torch.tensor(0.5))
     batch = torch.export.Dim("batch", min=1, max=64)
-    program = ingot.convert(module, inputs, dynamic_shapes={"ids": {0: batch}, "scale": None})
+    shapes = {name: {0: batch} if name in dynamic else None for name in inputs}
+    example = {name: value.clone() for name, value in inputs.items()}
+    program = ingot.convert(module().eval().requires_grad_(False), (), example, dynamic_shapes=shapes)
     program.save_asset(target / "fixture.ingot")
     # What was compiled for this machine is no part of the promise.
     shutil.rmtree(target / "fixture.ingot" / "cache", ignore_errors=True)
-    expected = Fixture().eval()(*inputs)
-    names = [port.name for port in program.entry_points[0].inputs]
-    save_file(dict(zip(names, inputs, strict=True)), target / "inputs.safetensors")
-    save_file({name: value.detach().contiguous() for name, value in expected.items()}, target / "outputs.safetensors")
+    save_file(inputs, target / "inputs.safetensors")
+    changed = {name: value.clone() for name, value in inputs.items()}
+    expected = {name: value.detach().contiguous() for name, value in module().eval()(**changed).items()}
+    expected |= {f"changed.{name}": value for name, value in changed.items() if not torch.equal(value, inputs[name])}
+    save_file(expected, target / "outputs.safetensors")
+
+
+def main(version: str) -> None:
+    target = FOLDER / f"v{version}"
+    if "." in version:
+        torch.manual_seed(0)
+        make(target, Written, {"x": torch.randn(3, 4), "seen": torch.randn(3, 4)}, ["x", "seen"])
+    else:
+        ids = torch.arange(12).reshape(3, 4) % 11
+        make(target, Fixture, {"ids": ids, "scale": torch.tensor(0.5)}, ["ids"])
 
 
 if __name__ == "__main__":
