@@ -87,7 +87,7 @@ std::vector<uintptr_t> Builder::create(const std::string &name, const std::vecto
   return handles;
 }
 
-uintptr_t Builder::constant(const TypeTuple &tuple, nb::bytes data) const {
+uintptr_t Builder::constant(const TypeTuple &tuple, const nb::bytes &data) const {
   ingot_type type = viewOf(tuple);
   return checked(api->constant(live(), &type, data.data(), data.size()));
 }

@@ -38,7 +38,7 @@ public:
                                 const std::optional<std::vector<int32_t>> &groups, const std::string &attributes,
                                 const std::optional<std::string> &dtype,
                                 const std::optional<std::vector<TypeTuple>> &resultTypes) const;
-  uintptr_t constant(const TypeTuple &type, nanobind::bytes data) const;
+  uintptr_t constant(const TypeTuple &type, const nanobind::bytes &data) const;
   std::optional<nanobind::bytes> constantData(uintptr_t value) const;
   TypeTuple typeOf(uintptr_t value) const;
   /// A Python number as a symbolic one.
