@@ -1,19 +1,15 @@
-// Converted programs that are not saved yet.
+#include "Converted.h"
 #include "Builder.h"
-#include "Weights.h"
-#include "runtime/CompilerApi.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
-
 namespace nb = nanobind;
 using namespace nb::literals;
-using namespace ingot;
-using namespace ingot::bind;
+
+namespace ingot::bind {
 
 namespace {
 
@@ -26,55 +22,20 @@ const CompilerApi &compiler() {
 
 /// Calls a function of the compiler; its last argument is the error.
 template <typename Function, typename... Args> void call(Function function, Args... args) {
-  const CompilerApi &api = compiler();
   CompilerError error{};
   if (!function(args..., &error))
-    throw Failure(compilerFailure(api, error));
+    throw Failure(compilerFailure(compiler(), error));
 }
 
-/// The program's JSON, its weights, and what it becomes as JSON.
-using Part = std::tuple<nb::bytes, std::vector<const WeightRef *>, std::string>;
-using Functions = std::vector<std::pair<std::string, nb::callable>>;
+std::string taken(char *text) {
+  std::string copy = text;
+  compiler().freeMessage(text);
+  return copy;
+}
 
-class Converted {
-public:
-  static Converted convert(const std::vector<Part> &parts, const std::string &options, const Functions &lowerings);
-  static Converted open(const std::string &path) {
-    Converted opened;
-    nb::gil_scoped_release release;
-    CompilerProgram *program = nullptr;
-    call(compiler().programs->open, path.c_str(), &program);
-    opened.take(program);
-    return opened;
-  }
+} // namespace
 
-  std::string text(const std::string &function, bool withLocations) const {
-    nb::gil_scoped_release release;
-    char *text = nullptr;
-    call(compiler().programs->text, handle.get(), function.c_str(), withLocations, &text);
-    return taken(text);
-  }
-  std::string manifest() const {
-    char *text = nullptr;
-    call(compiler().programs->manifest, handle.get(), &text);
-    return taken(text);
-  }
-  void strip() { call(compiler().programs->stripLocations, handle.get()); }
-  void save(const std::string &path, bool overwrite, const std::string &metadata) const {
-    nb::gil_scoped_release release;
-    call(compiler().programs->save, handle.get(), path.c_str(), overwrite, metadata.c_str());
-  }
-
-private:
-  void take(CompilerProgram *program) { handle.reset(program, compiler().programs->free); }
-  static std::string taken(char *text) {
-    std::string copy = text;
-    compiler().freeMessage(text);
-    return copy;
-  }
-
-  std::shared_ptr<CompilerProgram> handle;
-};
+Converted::Converted(CompilerProgram *program) : handle(program, compiler().programs->free) {}
 
 Converted Converted::convert(const std::vector<Part> &parts, const std::string &options, const Functions &lowerings) {
   PythonLowerings functions(lowerings);
@@ -84,18 +45,41 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
     weights.push_back(views(refs));
     given.push_back({json.c_str(), json.size(), weights.back().data(), weights.back().size(), role.c_str()});
   }
-  Converted converted;
   nb::gil_scoped_release release;
   CompilerProgram *program = nullptr;
-  call(compiler().programs->convert, given.data(), given.size(), functions.rows.data(),
-       functions.rows.size(), options.c_str(), &program);
-  converted.take(program);
-  return converted;
+  call(compiler().programs->convert, given.data(), given.size(), functions.rows.data(), functions.rows.size(),
+       options.c_str(), &program);
+  return Converted(program);
 }
 
-} // namespace
+Converted Converted::open(const std::string &path) {
+  nb::gil_scoped_release release;
+  CompilerProgram *program = nullptr;
+  call(compiler().programs->open, path.c_str(), &program);
+  return Converted(program);
+}
 
-void bind::initConverted(nb::module_ &module) {
+std::string Converted::text(const std::string &function, bool withLocations) const {
+  nb::gil_scoped_release release;
+  char *text = nullptr;
+  call(compiler().programs->text, handle.get(), function.c_str(), withLocations, &text);
+  return taken(text);
+}
+
+std::string Converted::manifest() const {
+  char *text = nullptr;
+  call(compiler().programs->manifest, handle.get(), &text);
+  return taken(text);
+}
+
+void Converted::strip() { call(compiler().programs->stripLocations, handle.get()); }
+
+void Converted::save(const std::string &path, bool overwrite, const std::string &metadata) const {
+  nb::gil_scoped_release release;
+  call(compiler().programs->save, handle.get(), path.c_str(), overwrite, metadata.c_str());
+}
+
+void initConverted(nb::module_ &module) {
   nb::class_<Converted>(module, "Converted", "A converted program; the caller keeps its weights alive.")
       .def_static("convert", &Converted::convert, "parts"_a, "options_json"_a, "lowerings"_a = nb::list())
       .def_static("open", &Converted::open, "path"_a)
@@ -106,3 +90,5 @@ void bind::initConverted(nb::module_ &module) {
       .def("strip", &Converted::strip)
       .def("save", &Converted::save, "path"_a, "overwrite"_a = false, "metadata_json"_a = "");
 }
+
+} // namespace ingot::bind

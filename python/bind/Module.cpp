@@ -1,5 +1,6 @@
 // Modules that are written by hand: graphs are begun, built with a Builder, and ended.
 #include "Builder.h"
+#include "Converted.h"
 #include "runtime/CompilerApi.h"
 
 #include <nanobind/stl/optional.h>
@@ -115,9 +116,11 @@ public:
     return copy;
   }
 
-  void save(const std::string &path, bool overwrite, const std::string &optionsJson) const {
+  Converted convert() const {
     CompilerError error{};
-    check(api->author->save(handle.get(), path.c_str(), overwrite, optionsJson.c_str(), &error), error);
+    CompilerProgram *program = nullptr;
+    check(api->author->convert(handle.get(), &program, &error), error);
+    return Converted(program);
   }
 
 private:
@@ -151,7 +154,7 @@ void initModule(nb::module_ &module) {
       .def("verify", &Module::verify)
       .def("print", &Module::print)
       .def("bytecode", &Module::bytecode)
-      .def("save", &Module::save, "path"_a, "overwrite"_a, "options_json"_a = "");
+      .def("convert", &Module::convert);
 }
 
 } // namespace ingot::bind

@@ -96,7 +96,9 @@ def convert(
     if isinstance(model, str | os.PathLike):
         if lowerings:
             raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
-        return Program._made_in(lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)), fallback)
+        return Program._made_in(
+            lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)), fallback
+        )
     exported = _export(model, args, kwargs, dynamic_shapes, strict)
     return convert_parts([Part.entry(exported, dynamic_shapes=dynamic_shapes)], options, lowerings)
 

@@ -80,7 +80,7 @@ class TorchConverter:
         """Nothing."""
 
     def __init__(self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True) -> None:
-        """`progress`: False for no bars; a function is called with (what, done, of how many). Bars are for terminals."""
+        """`progress`: False for no bars, which only terminals have; or a function of (what, done, of how many)."""
         self._mode = self.Mode(mode)
         self._progress = progress
         self._staged: dict[str, _Staged] = {}

@@ -15,14 +15,10 @@ program = module.program()
 from __future__ import annotations
 
 import inspect
-import shutil
-import tempfile
 import threading
 import typing
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ingot import _build, _core
@@ -32,6 +28,7 @@ from ingot.ir import DYNAMIC, DTypeLike, ElementType, TensorType, Value, buildin
 if TYPE_CHECKING:
     import os
 
+    from ingot.asset import Asset
     from ingot.program import Program
 
 __all__ = ["Graph", "Module", "TensorSpec", "graph"]
@@ -104,23 +101,15 @@ class Module:
         """The module as MLIR's bytecode."""
         return self._core.bytecode()
 
-    def save_asset(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    def save_asset(self, path: str | os.PathLike[str], overwrite: bool = False) -> Asset:
         """Optimises a copy of the module and saves it. Replaces an existing asset only if told to."""
-        self._core.save(str(path), overwrite)
+        return self.program().save_asset(path, overwrite)
 
     def program(self) -> Program:
         """The module as a program that can be called; every graph that is not private is an entry point."""
         from ingot.program import Program
 
-        folder = tempfile.mkdtemp(prefix="ingot-")
-        try:
-            self.save_asset(Path(folder) / "program.ingot")
-            made = Program(Path(folder) / "program.ingot")
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
-        return made
+        return Program(self)
 
     def __str__(self) -> str:
         return self.as_string()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ingot import _arrays, _core
 from ingot._tree import Tree
 from ingot.errors import UsageError
+from ingot.module import Module
 from ingot.session import Session
 
 if TYPE_CHECKING:
@@ -125,13 +126,13 @@ class Program:
 
     def __init__(
         self,
-        source: str | os.PathLike[str] | _core.Converted,
+        source: str | os.PathLike[str] | Module | _core.Converted,
         *,
         fallback: bool = False,
         _returns_torch: bool = False,
         _keep_alive: Any = None,
     ) -> None:
-        """Of a saved asset. What is converted but not saved gets a temporary asset when it is first called."""
+        """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called."""
         self._returns_torch = _returns_torch
         self._options = json.dumps({"fallback": fallback})
         self._lock = threading.Lock()
@@ -139,6 +140,8 @@ class Program:
         self._is_stripped = False
         # The weights of a converted program lie in what the caller keeps alive.
         self._keep_alive = _keep_alive
+        if isinstance(source, Module):
+            source = source._core.convert()
         if isinstance(source, _core.Converted):
             self._path, self._converted = "", source
         else:

@@ -1,8 +1,7 @@
 #include "compiler/Author.h"
 
-#include "asset/Writer.h"
 #include "compiler/Guarded.h"
-#include "compiler/Options.h"
+#include "compiler/Programs.h"
 #include "dialect/Conventions.h"
 #include "lower/FitType.h"
 #include "lower/PluginBuilder.h"
@@ -194,12 +193,11 @@ Status verifyModule(AuthoredModule &module) {
   return {};
 }
 
-Status saveModule(AuthoredModule &module, const char *path, bool overwrite, const char *optionsJson) {
+Status convertModule(AuthoredModule &module, CompilerProgram **program) {
   INGOT_CHECK(verifyModule(module));
-  INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
-  INGOT_CHECK(asset::checkSavable(path, {overwrite}));
-  INGOT_TRY(Converted converted, convertAuthored(*module.module, options.pipeline));
-  return asset::writeAsset(path, converted.content, {overwrite});
+  INGOT_TRY(Converted converted, convertAuthored(*module.module, {}));
+  *program = makeProgram(std::move(converted));
+  return {};
 }
 
 char *copyBytes(const std::string &text) {
@@ -260,10 +258,8 @@ const AuthorApi &authorApi() {
                    CompilerError *error) { return guarded(error, [&] { return verifyModule(*module); }); },
       .print = printModule,
       .bytecode = writeBytes,
-      .save =
-          [](AuthoredModule *module, const char *path, bool overwrite, const char *options, CompilerError *error) {
-            return guarded(error, [&] { return saveModule(*module, path, overwrite, options); });
-          },
+      .convert = [](AuthoredModule *module, CompilerProgram **program,
+                    CompilerError *error) { return guarded(error, [&] { return convertModule(*module, program); }); },
   };
   return api;
 }

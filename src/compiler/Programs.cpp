@@ -72,11 +72,8 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
   }
   if (parts.entries.empty())
     return usageError("there is no entry point to convert");
-  auto program = std::make_unique<CompilerProgram>();
-  INGOT_TRY(program->converted, convertProgram(parts, options.pipeline));
-  // The string may have moved with its owner.
-  program->converted.content.program = std::as_bytes(std::span(program->converted.bytecode));
-  *out = program.release();
+  INGOT_TRY(Converted converted, convertProgram(parts, options.pipeline));
+  *out = makeProgram(std::move(converted));
   return {};
 }
 
@@ -116,6 +113,14 @@ Status strip(CompilerProgram &program) {
 }
 
 } // namespace
+
+CompilerProgram *makeProgram(Converted converted) {
+  auto program = std::make_unique<CompilerProgram>();
+  program->converted = std::move(converted);
+  // The string may have moved with its owner.
+  program->converted.content.program = std::as_bytes(std::span(program->converted.bytecode));
+  return program.release();
+}
 
 std::vector<pt2::MemoryWeight> memoryWeights(std::span<const CompilerWeight> weights) {
   std::vector<pt2::MemoryWeight> list;

@@ -12,7 +12,7 @@ void prepareAuthoring(mlir::MLIRContext &context);
 
 Result<std::string> moduleBytecode(mlir::ModuleOp module);
 
-/// Private functions are inlined and the rest optimised, on a copy of the module: what an asset is written from.
+/// A copy of the module is optimised: what an asset is written from.
 Result<Converted> convertAuthored(mlir::ModuleOp module, const PipelineOptions &options);
 
 } // namespace ingot

@@ -5,6 +5,7 @@
 #include "lower/Report.h"
 #include "passes/compose/Passes.h"
 #include "passes/plan/EmitPlan.h"
+#include "pipeline/Diagnostics.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Pass/PassManager.h>
@@ -80,10 +81,11 @@ static void describeFallback(asset::Manifest &manifest, ModuleOp module) {
 /// The module as it will run, for which only calls matter here.
 static Result<OwningOpRef<ModuleOp>> withoutCalls(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
+  DiagnosticCollector diagnostics(*module.getContext());
   PassManager manager(module.getContext());
   manager.addPass(createInlineBodiesPass());
   if (failed(manager.run(*copy)))
-    return internalError("the bodies of composites could not be put in place");
+    return diagnostics.error(ErrorKind::Unsupported, "functions could not be put where they are called");
   return copy;
 }
 

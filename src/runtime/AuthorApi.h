@@ -11,6 +11,7 @@ namespace ingot {
 struct CompilerError;
 /// A module that is being written.
 struct AuthoredModule;
+struct CompilerProgram;
 
 /// An input or output of a graph.
 struct AuthorPort {
@@ -50,9 +51,8 @@ struct AuthorApi {
   char *(*print)(AuthoredModule *module);
   /// Released with CompilerApi::freeMessage.
   char *(*bytecode)(AuthoredModule *module, size_t *bytes, CompilerError *error);
-  /// Optimises a copy and writes it as an asset.
-  bool (*save)(AuthoredModule *module, const char *assetPath, bool overwrite, const char *optionsJson,
-               CompilerError *error);
+  /// An optimised copy as a converted program, which belongs to the caller.
+  bool (*convert)(AuthoredModule *module, CompilerProgram **program, CompilerError *error);
 };
 
 } // namespace ingot
