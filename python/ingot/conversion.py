@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingot import _core
-from ingot._lowering import LoweringFunction, Lowerings
+from ingot._lowering import LoweringFunction, Lowerings, check_name
 from ingot._names import dimension_names, rename_symbols
 from ingot.errors import UsageError
 from ingot.program import Program
@@ -59,6 +60,7 @@ def convert_parts(
     """One program of all parts. They share weights that lie at one place, and states of one name."""
     from ingot._serialize import custom_schemas, serialize
 
+    parts = [_without_compressed_ops(part, functions or {}) for part in parts]
     serialized = [serialize(part.program) for part in parts]
     schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
     given = [
@@ -71,6 +73,15 @@ def convert_parts(
     fallback = bool(options.get("fallback", False))
     keep_alive = [owner for program in serialized for owner in program.keep_alive]
     return Program(converted, fallback=fallback, _returns_torch=True, _keep_alive=keep_alive)
+
+
+def _without_compressed_ops(part: Part, functions: Mapping[str, LoweringFunction]) -> Part:
+    """Compressed weights as plain torch computes them, except for operators with a lowering of the caller's."""
+    if "ingot.compression" not in sys.modules:  # which defines these operators
+        return part
+    from ingot.compression import inline_compressed_ops
+
+    return replace(part, program=inline_compressed_ops(part.program, keep={check_name(name) for name in functions}))
 
 
 def convert(

@@ -6,19 +6,18 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
+import ingot.compat  # noqa: F401 (makes the names below importable)
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
-
-pytest.importorskip("ingot.converter")
-
+from coreai import authoring
 from coreai._compiler.dialects import coreai
 from coreai._compiler.ir import Value
-from coreai.authoring import AIModelAsset, AIProgram, Module, TensorSpec
+from coreai.authoring import AIModelAsset, AIProgram
 from coreai.runtime import AIModel, NDArray
 from coreai_torch import TorchConverter, get_decomp_table
 from coreai_torch._utils import get_operand
+from torch import Tensor
 
 
 class Tiny(torch.nn.Module):
@@ -183,13 +182,13 @@ def test_a_model_that_stays_open(tmp_path: Path) -> None:
 
 
 def test_authoring(tmp_path: Path) -> None:
-    module = Module.create()
+    module = authoring.Module.create()
     with module:
 
         @coreai.graph
         def scale(
-            v: Annotated[Value, TensorSpec(shape=[None, 4], dtype=np.float32)],
-        ) -> Annotated[Value, TensorSpec(shape=[None, 4], dtype=np.float32, name="w")]:
+            v: Annotated[Value, authoring.TensorSpec(shape=[None, 4], dtype=np.float32)],
+        ) -> Annotated[Value, authoring.TensorSpec(shape=[None, 4], dtype=np.float32, name="w")]:
             return coreai.broadcasting_mul(v, coreai.constant(0.5))
 
     module.verify()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ingot
+import ingot.ops
 import numpy as np
 import pytest
 import torch
@@ -281,4 +282,15 @@ def test_decomposed_programs_convert() -> None:
     x = torch.randn(3, 4)
     program = export(model, (x,)).run_decompositions()
     assert c.has_compressed_ops(program)
-    torch.testing.assert_close(ingot.convert(c.inline_compressed_ops(program))(x), model(x))
+    torch.testing.assert_close(ingot.convert(program)(x), model(x))
+
+
+def test_a_lowering_of_the_caller_wins() -> None:
+    model = Uses(weights()["blocks"])
+    x = torch.randn(3, 4)
+
+    def lower(values_map: dict[str, Any], node: Any, loc: Any) -> Any:
+        return ingot.ops.constant(torch.ones(8, 4))
+
+    program = ingot.convert(model, (x,), lowerings={"coreai::constexpr_blockwise_shift_scale": lower})
+    torch.testing.assert_close(program(x), x @ torch.ones(4, 8))
