@@ -42,6 +42,8 @@ private:
   Status nameStates();
   Status nameOutputs();
   Status checkUnique() const;
+  /// Whether the program writes to the argument, so that it is a state.
+  bool isWritten(unsigned argument);
   void renameState(unsigned argument, const std::string &name);
 
   func::FuncOp func;
@@ -50,10 +52,16 @@ private:
   std::vector<std::string> inputs, outputs, states;
 };
 
+bool Namer::isWritten(unsigned argument) {
+  Attribute name = func.getArgAttr(argument, attr::kName);
+  return llvm::any_of(llvm::seq<unsigned>(0, func.getNumResults()),
+                      [&](unsigned result) { return name && func.getResultAttr(result, attr::kMutates) == name; });
+}
+
 Status Namer::nameInputs() {
   SmallVector<unsigned> arguments;
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    if (!func.getArgAttr(i, attr::kState)) {
+    if (!func.getArgAttr(i, attr::kState) && !isWritten(i)) {
       arguments.push_back(i);
       inputs.push_back(argumentText(i, attr::kName));
     }
@@ -67,21 +75,26 @@ Status Namer::nameInputs() {
 }
 
 void Namer::renameState(unsigned argument, const std::string &name) {
-  StringAttr old = func.getArgAttrOfType<StringAttr>(argument, attr::kState);
+  // A buffer's state has its name in an attribute of its own; a written argument is called as the argument is.
+  Attribute buffer = func.getArgAttr(argument, attr::kState);
+  StringRef onResult = buffer ? attr::kState : attr::kMutates;
+  Attribute old = buffer ? buffer : func.getArgAttr(argument, attr::kName);
+  StringAttr given = builder.getStringAttr(name);
   for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (func.getResultAttr(i, attr::kState) == old)
-      func.setResultAttr(i, attr::kState, builder.getStringAttr(name));
-  func.setArgAttr(argument, attr::kState, builder.getStringAttr(name));
-  func.setArgAttr(argument, attr::kName, builder.getStringAttr(name));
+    if (func.getResultAttr(i, onResult) == old)
+      func.setResultAttr(i, onResult, given);
+  if (buffer)
+    func.setArgAttr(argument, attr::kState, given);
+  func.setArgAttr(argument, attr::kName, given);
 }
 
 Status Namer::nameStates() {
   SmallVector<unsigned> arguments;
   for (bool isBuffer : {true, false})
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (func.getArgAttr(i, attr::kState) && bool(func.getArgAttr(i, attr::kInitial)) == isBuffer) {
+      if (isBuffer ? bool(func.getArgAttr(i, attr::kState)) : isWritten(i)) {
         arguments.push_back(i);
-        states.push_back(argumentText(i, attr::kState));
+        states.push_back(argumentText(i, isBuffer ? attr::kState : attr::kName));
       }
   INGOT_CHECK(checkCount(states, names.states, "stateful inputs", "state_names"));
   if (names.states.empty())

@@ -285,6 +285,7 @@ def test_number_of_threads() -> None:
 
 def test_temporary_files_go_with_the_program() -> None:
     program = ingot.convert(Affine(), (torch.randn(2, 4),))
+    program(torch.randn(2, 4))
     folder = Path(program._path).parent
     assert folder.is_dir()
     del program
