@@ -17,9 +17,10 @@ from typing import Any
 import ingot
 import torch
 from conformance.cases import Sample, Unit
-from conformance.compare import RANDOM, ROUNDING, SOMETIMES_RANDOM, is_nearer, matches, mismatch
+from conformance.compare import mismatch
 from conformance.dynamic import DynamicCase
 from conformance.exact import is_as_exact
+from conformance.exceptions import Kind, find
 from conformance.sampling import other_seeds, random_mismatch
 from torch.utils import _pytree as pytree
 
@@ -72,18 +73,13 @@ def compared(unit: Unit, module: Sample, program: Any, expected: list[Any], draw
     def eager() -> list[Any]:
         return tensors_of(quietly(module, *module.fresh_inputs()))
 
-    is_random = matches(RANDOM, unit.name) or (matches(SOMETIMES_RANDOM, unit.name) and differs(eager))
+    is_random = find(Kind.RANDOM, unit.name) or (find(Kind.SOMETIMES_RANDOM, unit.name) and differs(eager))
     if is_random and not draws_like_eager:
         return random_mismatch(run, eager)
     torch.manual_seed(SEED)
     actual = run()
     found = mismatch(unit.name, actual, expected)
-    if found and quietly(is_as_exact, unit.name, module, actual, expected):
-        return ""
-    if found and matches(ROUNDING, unit.name):
-        wide = tensors_of(quietly(module, *(doubled(tensor) for tensor in module.fresh_inputs())))
-        found = "" if is_nearer(actual, expected, wide) else found
-    return found
+    return "" if found and quietly(is_as_exact, unit.name, module, actual, expected) else found
 
 
 def differs(call: Any) -> bool:
@@ -91,12 +87,6 @@ def differs(call: Any) -> bool:
     with other_seeds():
         first = call()
         return any(not torch.equal(left, right) for _ in range(12) for left, right in zip(first, call(), strict=True))
-
-
-def doubled(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.is_complex():
-        return tensor.to(torch.complex128)
-    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def outcome(unit: Unit, module: Sample) -> tuple[str, str]:
