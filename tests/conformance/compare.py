@@ -12,16 +12,20 @@ import torch
 from conformance.exceptions import Kind, find
 
 
+def without_gauge(name: str, results: list[Any]) -> list[Any]:
+    row = find(Kind.GAUGE, name)
+    return row.gauge(results) if row and row.gauge else results
+
+
 def mismatch(name: str, actual: list[Any], expected: list[Any]) -> str:
     """What is wrong; empty when nothing is."""
     if len(actual) != len(expected):
         return f"{len(actual)} results instead of {len(expected)}"
-    gauge = find(Kind.GAUGE, name)
-    if gauge and gauge.gauge:
+    if find(Kind.GAUGE, name):
         for index, (left, right) in enumerate(zip(actual, expected, strict=True)):
             if text := difference(left, right, shape_only=True):
                 return f"result {index}: {text}"
-        actual, expected = gauge.gauge(actual), gauge.gauge(expected)
+        actual, expected = without_gauge(name, actual), without_gauge(name, expected)
     is_undefined = find(Kind.UNDEFINED, name) is not None
     for index, (left, right) in enumerate(zip(actual, expected, strict=True)):
         if text := difference(left, right, is_undefined):

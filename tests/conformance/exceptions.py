@@ -90,6 +90,7 @@ TABLE = (
         r"nn_functional_(scaled_dot_product_attention|multi_head_attention_forward)|nn_functional_fractional_max_pool[23]d",
         "they draw numbers with some arguments",
     ),
+    Row(Kind.SOMETIMES_RANDOM, r"svd_lowrank|pca_lowrank", "they project on random vectors; exact for low ranks only"),
     Row(Kind.GAUGE, r"linalg_eigvals", "LAPACK's order is that of its iteration", eigenvalue_set),
     Row(Kind.GAUGE, r"linalg_eig", "vectors up to a phase", eigen_product),
     Row(Kind.GAUGE, r"linalg_eigh", "vectors up to a phase", hermitian_product),
@@ -129,6 +130,8 @@ TABLE = (
         "squares rounding errors as often as the matrix was halved; NaN for 16-bit floats",
     ),
     Row(Kind.ROUNDING, r"linalg_ldl_factor(_ex)?", "divides by small pivots"),
+    Row(Kind.ROUNDING, r"fft_.*", "sums that cancel, added in another order"),
+    Row(Kind.ROUNDING, r"special_.*_polynomial_.*", "recurrences that cancel; eager's compiler fuses multiply and add"),
     Row(Kind.ROUNDING, r"linalg_cond", "divides by the smallest singular value"),
 )
 

@@ -17,7 +17,7 @@ from typing import Any
 import ingot
 import torch
 from conformance.cases import Sample, Unit
-from conformance.compare import mismatch
+from conformance.compare import mismatch, without_gauge
 from conformance.dynamic import DynamicCase
 from conformance.exact import is_as_exact
 from conformance.exceptions import Kind, find
@@ -75,7 +75,7 @@ def compared(unit: Unit, module: Sample, program: Any, expected: list[Any], draw
 
     is_random = find(Kind.RANDOM, unit.name) or (find(Kind.SOMETIMES_RANDOM, unit.name) and differs(eager))
     if is_random and not draws_like_eager:
-        return random_mismatch(run, eager)
+        return random_mismatch(lambda: without_gauge(unit.name, run()), lambda: without_gauge(unit.name, eager()))
     torch.manual_seed(SEED)
     actual = run()
     found = mismatch(unit.name, actual, expected)
