@@ -95,14 +95,17 @@ def convert(
     fallback: bool = False,
     lowerings: Mapping[str, LoweringFunction] | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
+    keep_paths: bool = False,
 ) -> Program:
     """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
 
     With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
     `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
-    `plugins` are libraries with lowerings written in C or C++.
+    `plugins` are libraries with lowerings written in C or C++. Source files are recorded relative to the working folder,
+    unless `keep_paths`.
     """
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
+    options["keep_paths"] = keep_paths
     options["plugins"] = [os.fspath(path) for path in plugins]
     if isinstance(model, str | os.PathLike):
         if lowerings:

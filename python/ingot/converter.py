@@ -79,10 +79,16 @@ class TorchConverter:
         RELEASE = "release"
         """Nothing."""
 
-    def __init__(self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True) -> None:
-        """`progress`: False for no bars, which only terminals have; or a function of (what, done, of how many)."""
+    def __init__(
+        self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True, keep_paths: bool = False
+    ) -> None:
+        """`progress`: False for no bars, which only terminals have; or a function of (what, done, of how many).
+
+        Source files are recorded relative to the working folder, unless `keep_paths`.
+        """
         self._mode = self.Mode(mode)
         self._progress = progress
+        self._options = {"keep_paths": keep_paths}
         self._staged: dict[str, _Staged] = {}
         self._lowerings: dict[str, LoweringFunction] = {}
 
@@ -145,7 +151,7 @@ class TorchConverter:
                 parts.append(Part.entry(program, staged.name, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
-            converted = convert_parts(parts, {}, self._lowerings)
+            converted = convert_parts(parts, self._options, self._lowerings)
         if self._mode is self.Mode.RELEASE:
             converted.strip_debug_info()
         return converted

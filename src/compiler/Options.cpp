@@ -34,6 +34,8 @@ static Result<std::vector<std::string>> readStrings(const std::string &key, cons
 static bool *findFlag(CompilerOptions &options, const std::string &key) {
   if (key == "specialise")
     return &options.specialise;
+  if (key == "keep_paths")
+    return &options.pipeline.keepPaths;
   if (key == "time_passes")
     return &options.pipeline.timePasses;
   return key == "fallback" ? &options.pipeline.fallback : nullptr;

@@ -10,6 +10,7 @@
 #include "pipeline/Fallback.h"
 #include "pipeline/Manifest.h"
 #include "pipeline/PassRunner.h"
+#include "pipeline/Paths.h"
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
@@ -99,6 +100,8 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
       return converted;
   }
 
+  if (!options.keepPaths)
+    makePathsRelative(*module);
   (*module)->removeAttr(attr::kFallback);
   prepareFallback(*module);
   INGOT_TRY(converted.bytecode, writeBytecode(*module));

@@ -25,6 +25,8 @@ struct PipelineOptions {
   std::vector<std::string> schemas;
   /// Lowerings of this conversion, asked before the built-in ones. The later of two for one operator counts.
   std::vector<ingot_lowering> lowerings;
+  /// Source files keep the absolute paths that they have on this machine.
+  bool keepPaths = false;
   /// Print the time of every pass on stderr.
   bool timePasses = false;
   /// Folder that receives the IR after every phase as NN-name.mlir; empty: none.

@@ -131,7 +131,6 @@ TABLE = (
     ),
     Row(Kind.ROUNDING, r"linalg_ldl_factor(_ex)?", "divides by small pivots"),
     Row(Kind.ROUNDING, r"fft_.*", "sums that cancel, added in another order"),
-    Row(Kind.ROUNDING, r"special_.*_polynomial_.*", "recurrences that cancel; eager's compiler fuses multiply and add"),
     Row(Kind.ROUNDING, r"linalg_cond", "divides by the smallest singular value"),
 )
 

@@ -1,4 +1,5 @@
 // Orthogonal polynomials of degree n at x. Computed in T, as PyTorch does: for high degrees the rounding shows.
+// Products and sums are fused where PyTorch's compiler fuses them.
 #pragma once
 
 #include "runtime/kernels/elementwise/Scalar.h"
@@ -23,7 +24,7 @@ template <Float T> T chebyshev(T x, T first, int64_t n) {
     return T(1);
   T before = T(1), now = first;
   for (int64_t k = 2; k <= n && now == now; ++k) {
-    const T next = (x + x) * now - before;
+    const T next = std::fma(x + x, now, -before);
     before = now;
     now = next;
   }
@@ -169,7 +170,7 @@ template <Float T> T hermite_h(T x, T degree) {
     return std::numeric_limits<T>::quiet_NaN();
   T before = T(0), now = T(1);
   for (int64_t k = 0; k < n && now == now; ++k) {
-    const T next = k == 0 ? x + x : (x + x) * now - static_cast<T>(2 * k) * before;
+    const T next = k == 0 ? x + x : std::fma(x + x, now, -(static_cast<T>(2 * k) * before));
     before = now;
     now = next;
   }
@@ -184,7 +185,7 @@ template <Float T> T hermite_he(T x, T degree) {
     return std::numeric_limits<T>::quiet_NaN();
   T before = T(0), now = T(1);
   for (int64_t k = 0; k < n && now == now; ++k) {
-    const T next = k == 0 ? x : x * now - static_cast<T>(k) * before;
+    const T next = k == 0 ? x : std::fma(x, now, -(static_cast<T>(k) * before));
     before = now;
     now = next;
   }
@@ -199,7 +200,8 @@ template <Float T> T laguerre_l(T x, T degree) {
     return T(1);
   T before = T(1), now = T(1) - x;
   for (int64_t k = 1; k < n && now == now; ++k) {
-    const T next = ((static_cast<T>(k + k) + (T(1) - x)) * now - static_cast<T>(k) * before) / static_cast<T>(k + 1);
+    const T factor = static_cast<T>(k + k) + (T(1) - x);
+    const T next = std::fma(factor, now, -(static_cast<T>(k) * before)) / static_cast<T>(k + 1);
     before = now;
     now = next;
   }
@@ -216,7 +218,8 @@ template <Float T> T legendre_p(T x, T degree) {
     return T(1);
   T before = T(1), now = x;
   for (int64_t k = 1; k < n && now == now; ++k) {
-    const T next = (static_cast<T>(k + k + 1) * x * now - static_cast<T>(k) * before) / static_cast<T>(k + 1);
+    const T factor = static_cast<T>(k + k + 1) * x;
+    const T next = std::fma(factor, now, -(static_cast<T>(k) * before)) / static_cast<T>(k + 1);
     before = now;
     now = next;
   }
