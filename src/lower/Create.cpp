@@ -125,8 +125,11 @@ LogicalResult lowerLinspace(LowerContext &ctx) {
 
 LogicalResult lowerLogspace(LowerContext &ctx) {
   Type dtype = ctx.resultDtype();
-  Type compute = computeType(floatType(dtype));
-  Value exponents = evenSteps(ctx, ctx.integer("steps"), compute);
+  int64_t count = ctx.integer("steps");
+  // A single number is computed in float64, without rounding `start` to the result's type.
+  Type compute = count == 1 ? ctx.builder.getF64Type() : computeType(floatType(dtype));
+  Value exponents = count == 1 ? ctx.expand(ctx.as(ctx.operand("start"), compute), {Size(1)})
+                               : evenSteps(ctx, count, compute);
   Value base = ctx.constant(ctx.real("base"), compute);
   return ctx.replace(ctx.cast(ctx.binary<PowOp>(base, exponents), dtype));
 }
