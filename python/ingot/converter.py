@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from ingot.kernels import Kernel
+    from ingot._kernel import Kernel
     from ingot.program import Program
 
 _RESERVED = ("aten", "higher_order", "coreai", "coreaix")
@@ -85,6 +85,7 @@ class TorchConverter:
         self._progress = progress
         self._staged: dict[str, _Staged] = {}
         self._lowerings: dict[str, LoweringFunction] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     def add_exported_program(
         self,
@@ -145,6 +146,7 @@ class TorchConverter:
                 parts.append(Part.entry(program, staged.name, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
+            parts = exported.enter_context(self._with_kernels(parts))
             converted = convert_parts(parts, {}, self._lowerings)
         if self._mode is self.Mode.RELEASE:
             converted.strip_debug_info()
@@ -176,11 +178,19 @@ class TorchConverter:
         """Makes kernels of your own known: their calls in programs run them."""
         for kernel in kernels:
             self.register_torch_lowering(kernel.op_name)(kernel.lower)
+            self._kernels[kernel.op_name] = kernel
         return self
 
     def __repr__(self) -> str:
         entries = "; ".join(str(staged) for staged in self._staged.values()) or "(none)"
         return f"TorchConverter({entries}; custom_lowerings: {sorted(self._lowerings)})"
+
+    def _with_kernels(self, parts: list[Part]) -> contextlib.AbstractContextManager[list[Part]]:
+        if not self._kernels:
+            return contextlib.nullcontext(parts)
+        from ingot._kernel_bodies import bound_kernels
+
+        return bound_kernels(parts, self._kernels)
 
     def _check_new(self, name: str) -> None:
         if name in self._staged:
