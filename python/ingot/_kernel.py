@@ -73,11 +73,9 @@ class Kernel(abc.ABC):
         return results
 
     def _check_inputs(self, args: Sequence[Any]) -> None:
-        if len(args) != len(self.signature.inputs):
-            names = ", ".join(self.signature.inputs)
-            raise TypeError(
-                f"kernel '{self.name}' takes {len(self.signature.inputs)} inputs ({names}), not {len(args)}"
-            )
+        names = list(self.signature.inputs)
+        if len(args) != len(names):
+            raise TypeError(f"kernel '{self.name}' takes {len(names)} inputs ({', '.join(names)}), not {len(args)}")
 
     def _call(self, op: Any, args: Sequence[Any]) -> Any:
         results = op(*args)

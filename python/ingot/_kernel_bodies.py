@@ -141,7 +141,7 @@ _SAME = {"to", "_to_copy", "detach", "detach_", "alias", "clone", "lift_fresh_co
 
 
 def constant_sizes(argument: Any) -> list[Any] | None:
-    """The numbers, plain or symbolic, of a tensor that was stacked from them; None where that is not how it was made."""
+    """The numbers, plain or symbolic, of a tensor that is stacked from them; None where it is made otherwise."""
     if not isinstance(argument, torch.fx.Node) or not isinstance(argument.target, torch._ops.OpOverload):
         return None
     name = argument.target._schema.name.removeprefix("aten::")

@@ -124,8 +124,8 @@ def _return_kind(name: str, annotation: Any, count: int) -> type:
         return tuple
     text = "no return annotation" if annotation is None else f"the return annotation {annotation}"
     raise TypeError(
-        f"torch_defn of kernel '{name}' has {text}; Tensor, list[Tensor] and tuple[Tensor, Tensor] (as many as results) "
-        "are allowed"
+        f"torch_defn of kernel '{name}' has {text}; Tensor, list[Tensor] and a tuple of as many Tensors as there are "
+        "results are allowed"
     )
 
 

@@ -75,10 +75,8 @@ class TorchMetalKernel(Kernel):
 
     @property
     def schema(self) -> str:
-        shapes = [f"{result}_shape" for result in self.signature.results]
-        return self.signature.schema(
-            _free_names(self.signature.inputs, ["threads_per_grid", "threads_per_thread_group", *shapes])
-        )
+        names = ["threads_per_grid", "threads_per_thread_group", *(f"{each}_shape" for each in self.signature.results)]
+        return self.signature.schema(_free_names(self.signature.inputs, names))
 
     def __call__(
         self,
@@ -130,10 +128,8 @@ class TorchMetalKernel(Kernel):
         for slot in (*inputs, *results):
             place = f"[[buffer({len(parameters)})]]"
             rank = slot.rank if isinstance(slot, TensorSlot) else 0
-            const = "const " if slot.name in self.signature.inputs else ""
-            parameters.append(
-                f"tensor<device {const}{types[slot.name]}, dextents<int32_t, {rank}>> {slot.name} {place}"
-            )
+            element = ("const " if slot.name in self.signature.inputs else "") + types[slot.name]
+            parameters.append(f"tensor<device {element}, dextents<int32_t, {rank}>> {slot.name} {place}")
             if isinstance(slot, NumberSlot) and not isinstance(given[slot.name], torch.fx.Node):
                 literal = self._literal(slot, given[slot.name])
                 # A tensor without dimensions cannot be read by value: in the body the number takes its name.
@@ -141,10 +137,8 @@ class TorchMetalKernel(Kernel):
         parameters += map(str, self.metal_params)
         src, helpers = (self._with_types(text, types) for text in (self.src, self.helper_src))
         head = ["#include <metal_stdlib>", "#include <metal_tensor>", "using namespace metal;", helpers]
-        signature = ",\n    ".join(parameters)
-        return "\n".join(
-            [*head, f"kernel void INGOT_KERNEL(\n    {signature}) {{", "  {", *literals, src, "  }", "}", ""]
-        )
+        head.append("kernel void INGOT_KERNEL(\n    " + ",\n    ".join(parameters) + ") {")
+        return "\n".join([*head, "  {", *literals, src, "  }", "}", ""])
 
     def _type(self, slot: TensorSlot | NumberSlot) -> str:
         if isinstance(slot, NumberSlot):
@@ -192,7 +186,12 @@ class TorchMetalKernel(Kernel):
 
 def _free_names(taken: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Argument names that no input has."""
-    return [name + "_" * sum(other.startswith(name) for other in taken) for name in names]
+    free: list[str] = []
+    for name in names:
+        while name in taken or name in free:
+            name += "_"
+        free.append(name)
+    return free
 
 
 def _uint32(values: Sequence[Any]) -> torch.Tensor:

@@ -1,6 +1,7 @@
 """Kernels of your own: operators whose code you write.
 
-    scale = TorchKernel("scale", ["x", "by"], ["y"], "for (int64_t i = 0; i < x_numel; ++i) y[i] = x[i] * by;", scale_ref)
+    source = "for (int64_t i = 0; i < x_numel; ++i) y[i] = x[i] * by;"
+    scale = TorchKernel("scale", ["x", "by"], ["y"], source, scale_ref)
 
 `scale(x, 2.0)` in a model is one node of its export; a converter that knows the kernel compiles the source into the
 program. `scale_ref` is the same in torch: eager calls and shapes come from it. docs/kernels.md tells all.

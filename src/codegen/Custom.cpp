@@ -10,6 +10,7 @@
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Program.h>
 #include <llvm/Support/xxhash.h>
@@ -28,15 +29,14 @@ struct Unit {
 
 Result<std::string> findCompiler(const std::string &kernel) {
   if (const char *chosen = std::getenv(kCompilerVariable); chosen && *chosen) {
-    if (auto path = llvm::sys::findProgramByName(chosen))
+    // A name with a slash is taken as it is, whether or not it exists.
+    if (auto path = llvm::sys::findProgramByName(chosen); path && llvm::sys::fs::can_execute(*path))
       return *path;
     return usageError(std::string(kCompilerVariable) + " names '" + chosen + "', which is no program");
   }
   for (const char *name : {"clang++-19", "clang++"})
-    for (llvm::ArrayRef<llvm::StringRef> folders :
-         {llvm::ArrayRef<llvm::StringRef>(), llvm::ArrayRef<llvm::StringRef>("/usr/lib/llvm-19/bin")})
-      if (auto path = llvm::sys::findProgramByName(name, folders))
-        return *path;
+    if (auto path = llvm::sys::findProgramByName(name))
+      return *path;
   return unsupportedError("the program has a custom kernel in C++ ('" + kernel +
                           "'), and clang, which compiles it for this machine, is not installed: install the package "
                           "clang-19 (apt install clang-19), or set " +
