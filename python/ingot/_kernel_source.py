@@ -40,8 +40,10 @@ extern "C" struct ingot_kernel_argument {
 };
 """
 
-# Compilers differ in what they can do with their own 16-bit type of this kind, so it is only a float in memory.
-_BFLOAT16 = """\
+# Compilers differ in what they can do with their own type of the second kind, so it is only a float in memory.
+_NARROW = {
+    "float16": "using float16 = _Float16;",
+    "bfloat16": """\
 struct bfloat16 {
   uint16_t bits;
   bfloat16() = default;
@@ -56,8 +58,8 @@ struct bfloat16 {
     std::memcpy(&value, &wide, 4);
     return value;
   }
-};
-"""
+};""",
+}
 
 _ENTRY = """\
 extern "C" __attribute__((visibility("default"))) int32_t INGOT_KERNEL(
@@ -110,8 +112,10 @@ def cpp_source(
     includes, helpers = _split_includes(helper_src)
     headers = _HEADERS + (["complex"] if any("complex" in text for text in types.values()) else [])
     lines = [f"#include <{header}>" for header in headers]
-    lines += [*includes, _ABI, "namespace {", "using float16 = _Float16;"]
-    lines += [_BFLOAT16] if "bfloat16" in types.values() or "bfloat16" in src + helper_src else []
+    lines += [*includes, _ABI, "namespace {"]
+    # Only where they are needed: not every machine has the first one.
+    used = set(re.findall(r"\w+", " ".join([src, helper_src, *types.values()])))
+    lines += [text for name, text in _NARROW.items() if name in used]
     lines += [f"using {placeholder} = {types[name]};" for name, placeholder in template_dtypes.items()]
     lines += [f'#line 1 "{kernel}.helper_src"', helpers, f'#line 1 "{kernel}.generated"'] if helpers.strip() else []
     lines += ["void ingot_kernel_body([[maybe_unused]] const ingot_kernel_argument *ingot_inputs,"]

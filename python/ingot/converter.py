@@ -85,7 +85,7 @@ class TorchConverter:
         self._progress = progress
         self._staged: dict[str, _Staged] = {}
         self._lowerings: dict[str, LoweringFunction] = {}
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: list[Kernel] = []
 
     def add_exported_program(
         self,
@@ -176,9 +176,13 @@ class TorchConverter:
 
     def register_custom_kernels(self, kernels: Iterable[Kernel]) -> TorchConverter:
         """Makes kernels of your own known: their calls in programs run them."""
+        from ingot._kernel import Kernel
+
         for kernel in kernels:
+            if not isinstance(kernel, Kernel):
+                raise TypeError(f"a TorchKernel or TorchMetalKernel is needed, not {type(kernel).__name__}")
             self.register_torch_lowering(kernel.op_name)(kernel.lower)
-            self._kernels[kernel.op_name] = kernel
+            self._kernels.append(kernel)
         return self
 
     def __repr__(self) -> str:
@@ -190,7 +194,9 @@ class TorchConverter:
             return contextlib.nullcontext(parts)
         from ingot._kernel_bodies import bound_kernels
 
-        return bound_kernels(parts, self._kernels)
+        # A lowering may have replaced a kernel since.
+        used = [kernel for kernel in self._kernels if self._lowerings[check_name(kernel.op_name)] == kernel.lower]
+        return bound_kernels(parts, {kernel.op_name: kernel for kernel in used})
 
     def _check_new(self, name: str) -> None:
         if name in self._staged:

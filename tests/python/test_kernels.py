@@ -251,6 +251,37 @@ def test_with_state() -> None:
     torch.testing.assert_close(session(torch.ones(3)), torch.full((3,), 4.0))
 
 
+def test_a_state_that_a_kernel_reads_and_gives() -> None:
+    def ref(x: Tensor) -> Tensor:
+        return x.flip(0)
+
+    # Wrong if the result were written over the input.
+    source = "for (int64_t i = 0; i < x_numel; ++i) y[i] = x[x_numel - 1 - i];"
+    reverse = TorchKernel("reverse", ["x"], ["y"], source, ref)
+
+    class Turning(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("order", torch.arange(6.0))
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.order.copy_(reverse(self.order))
+            return self.order + x
+
+    session = converted(Turning(), (torch.zeros(6),), [reverse]).session()
+    torch.testing.assert_close(session(torch.zeros(6)), torch.arange(6.0).flip(0))
+    torch.testing.assert_close(session(torch.zeros(6)), torch.arange(6.0))
+
+
+def test_strict_and_decomposed_exports() -> None:
+    x = torch.randn(3, 4)
+    model = function(lambda x: scale(x, 2.0) + 1)
+    exported = torch.export.export(model, (x,), strict=True)
+    for program in (exported, exported.run_decompositions(ingot.get_decomp_table())):
+        converter = ingot.TorchConverter().register_custom_kernels([scale]).add_exported_program(program)
+        torch.testing.assert_close(converter.to_ingot()(x), x * 2 + 1)
+
+
 def test_of_constants() -> None:
     class Weighted(torch.nn.Module):
         def __init__(self) -> None:
@@ -489,6 +520,31 @@ def test_registered_twice() -> None:
     with pytest.raises(ValueError, match="already registered"):
         converter.register_custom_kernels([scale])
     assert "ingot_kernels::scale.default" in repr(converter)
+
+
+def test_a_lowering_instead_of_a_kernel() -> None:
+    from ingot import ops
+
+    x = torch.randn(3)
+    converter = ingot.TorchConverter().register_custom_kernels([scale])
+    lower = converter.register_torch_lowering(scale.op_name, allow_override=True)
+    lower(lambda values_map, node, loc: ops.neg(values_map[node.args[0].name]))
+    exported = torch.export.export(function(lambda x: scale(x, 2.0)), (x,))
+    torch.testing.assert_close(converter.add_exported_program(exported).to_ingot()(x), -x)
+
+
+def test_only_kernels_are_registered() -> None:
+    with pytest.raises(TypeError, match="TorchKernel"):
+        ingot.TorchConverter().register_custom_kernels([scale_ref])  # type: ignore[list-item]
+
+
+def test_sizes_that_depend_on_data_are_refused() -> None:
+    def ref(x: Tensor) -> Tensor:
+        return x.nonzero()
+
+    kernel = TorchKernel("places", ["x"], ["y"], "", ref)
+    with pytest.raises(ingot.LoweringError, match="cannot be computed from the kernel's inputs"):
+        converted(function(kernel), (torch.randn(3),), [kernel])
 
 
 def test_a_name_used_again_means_the_later_kernel() -> None:
