@@ -181,7 +181,8 @@ Result<CompiledKernels> compileText(const std::string &text) {
 }
 
 TEST(Custom, IsCompiledIntoTheLibrary) {
-  Kernels kernels(customText("c++", R"(extern \"C\" [[gnu::visibility(\"default\")]] int INGOT_KERNEL() { return 7; })"));
+  Kernels kernels(
+      customText("c++", R"(extern \"C\" [[gnu::visibility(\"default\")]] int INGOT_KERNEL() { return 7; })"));
   ASSERT_EQ(kernels.symbols.size(), 1u);
   auto function = reinterpret_cast<int (*)()>(kernels.find(kernels.symbols[0]));
   ASSERT_NE(function, nullptr);
