@@ -39,12 +39,15 @@ __all__ = [
     "IngotError",
     "InternalError",
     "LoweringError",
+    "MetalParameter",
     "Module",
     "Port",
     "Program",
     "Session",
     "TensorSpec",
     "TorchConverter",
+    "TorchKernel",
+    "TorchMetalKernel",
     "UnsupportedError",
     "UsageError",
     "Value",
@@ -60,7 +63,10 @@ __all__ = [
 
 _LAZY = {
     "ExternalizeSpec": "ingot.externalize",
+    "MetalParameter": "ingot.kernels",
     "TorchConverter": "ingot.converter",
+    "TorchKernel": "ingot.kernels",
+    "TorchMetalKernel": "ingot.kernels",
     "generate_composite_decl": "ingot.composite",
     "get_decomp_table": "ingot.decompositions",
 }

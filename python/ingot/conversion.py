@@ -49,8 +49,11 @@ class Part:
         return Part(program, name, role, dimension_names(program, dynamic_shapes))
 
     @staticmethod
-    def body(program: ExportedProgram, op: str, symbol: str, weight_prefix: str, declaration: str) -> Part:
+    def body(
+        program: ExportedProgram, op: str, symbol: str, weight_prefix: str, declaration: str, metal_kernel: str = ""
+    ) -> Part:
         role = {"body_of": op, "symbol": symbol, "weight_prefix": weight_prefix, "declaration": declaration}
+        role["metal_kernel"] = metal_kernel
         return Part(program, symbol, role, {})
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from ingot.kernels import Kernel
+    from ingot._kernel import Kernel
     from ingot.program import Program
 
 _RESERVED = ("aten", "higher_order", "coreai", "coreaix")
@@ -91,6 +91,7 @@ class TorchConverter:
         self._options = {"keep_paths": keep_paths}
         self._staged: dict[str, _Staged] = {}
         self._lowerings: dict[str, LoweringFunction] = {}
+        self._kernels: list[Kernel] = []
 
     def add_exported_program(
         self,
@@ -151,6 +152,7 @@ class TorchConverter:
                 parts.append(Part.entry(program, staged.name, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
+            parts = exported.enter_context(self._with_kernels(parts))
             converted = convert_parts(parts, self._options, self._lowerings)
         if self._mode is self.Mode.RELEASE:
             converted.strip_debug_info()
@@ -180,13 +182,27 @@ class TorchConverter:
 
     def register_custom_kernels(self, kernels: Iterable[Kernel]) -> TorchConverter:
         """Makes kernels of your own known: their calls in programs run them."""
+        from ingot._kernel import Kernel
+
         for kernel in kernels:
+            if not isinstance(kernel, Kernel):
+                raise TypeError(f"a TorchKernel or TorchMetalKernel is needed, not {type(kernel).__name__}")
             self.register_torch_lowering(kernel.op_name)(kernel.lower)
+            self._kernels.append(kernel)
         return self
 
     def __repr__(self) -> str:
         entries = "; ".join(str(staged) for staged in self._staged.values()) or "(none)"
         return f"TorchConverter({entries}; custom_lowerings: {sorted(self._lowerings)})"
+
+    def _with_kernels(self, parts: list[Part]) -> contextlib.AbstractContextManager[list[Part]]:
+        if not self._kernels:
+            return contextlib.nullcontext(parts)
+        from ingot._kernel_bodies import bound_kernels
+
+        # A lowering may have replaced a kernel since.
+        used = [kernel for kernel in self._kernels if self._lowerings[check_name(kernel.op_name)] == kernel.lower]
+        return bound_kernels(parts, {kernel.op_name: kernel for kernel in used})
 
     def _check_new(self, name: str) -> None:
         if name in self._staged:

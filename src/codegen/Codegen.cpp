@@ -1,6 +1,7 @@
 #include "codegen/Codegen.h"
 
 #include "codegen/Cluster.h"
+#include "codegen/Custom.h"
 #include "codegen/KernelEmitter.h"
 #include "codegen/Link.h"
 #include "codegen/Optimize.h"
@@ -89,11 +90,20 @@ Result<std::vector<std::string>> compileParts(llvm::ArrayRef<std::unique_ptr<Par
   return objects;
 }
 
+using Kernels = std::vector<std::pair<Cluster, std::string>>; ///< one for each symbol
+
+Result<std::vector<std::string>> compileKernels(const Kernels &kernels, const TargetCpu &target) {
+  auto parts = makeParts(kernels.size());
+  for (const auto &[cluster, symbol] : kernels)
+    (*llvm::min_element(parts, [](const auto &a, const auto &b) { return a->work < b->work; }))->add(cluster, symbol);
+  return compileParts(parts, target);
+}
+
 } // namespace
 
 Result<CompiledKernels> compileClusters(mlir::ModuleOp module, const TargetCpu &target) {
   Symbols symbols;
-  std::vector<std::pair<Cluster, std::string>> kernels; // one for each symbol
+  Kernels kernels;
   mlir::Builder builder(module.getContext());
   std::optional<Error> problem;
   module.walk([&](ClusterOp op) {
@@ -112,15 +122,20 @@ Result<CompiledKernels> compileClusters(mlir::ModuleOp module, const TargetCpu &
   });
   if (problem)
     return *std::move(problem);
-  if (kernels.empty())
+  std::vector<std::string> objects;
+  if (!kernels.empty()) {
+    INGOT_TRY(objects, compileKernels(kernels, target));
+  }
+  INGOT_TRY(CustomObjects custom, compileCustom(module, target));
+  llvm::append_range(objects, custom.objects);
+  if (objects.empty())
     return CompiledKernels();
-
-  auto parts = makeParts(kernels.size());
-  for (const auto &[cluster, symbol] : kernels)
-    (*llvm::min_element(parts, [](const auto &a, const auto &b) { return a->work < b->work; }))->add(cluster, symbol);
-  INGOT_TRY(std::vector<std::string> objects, compileParts(parts, target));
-  INGOT_TRY(std::string library, linkSharedLibrary(objects));
-  return CompiledKernels{std::move(library), symbols.all()};
+  INGOT_TRY(std::string library,
+            linkSharedLibrary(objects, custom.objects.empty() ? LinkKind::Clusters : LinkKind::UserCode));
+  std::vector<std::string> all = symbols.all();
+  llvm::append_range(all, custom.symbols);
+  llvm::sort(all);
+  return CompiledKernels{std::move(library), std::move(all)};
 }
 
 } // namespace ingot::codegen

@@ -1,5 +1,6 @@
 // Clusters to machine code. Every `ingot.cluster` becomes one function of a shared library that the
-// runtime opens; clusters that differ in sizes only share a function.
+// runtime opens; clusters that differ in sizes only share a function. Kernels that the user has written, `ingot.custom`,
+// are compiled by clang into the same library (Custom.h).
 //
 // void k(void *const *pointers, int64_t n0, int64_t n1, const int64_t *strides0, const int64_t *strides1)
 //
@@ -24,11 +25,12 @@ inline constexpr const char *kReduceAttr = "reduce";          ///< bool: the clu
 inline constexpr const char *kReduceRankAttr = "reduce_rank"; ///< i64: how many of them; 0 when it does not
 
 struct CompiledKernels {
-  std::string library;              ///< bytes of the shared library; empty when there is no cluster
+  std::string library;              ///< bytes of the shared library; empty when there is nothing to compile
   std::vector<std::string> symbols; ///< its functions, sorted
 };
 
-/// Compiles all clusters of `module` for `target`, and sets their `symbol`, `reduce` and `reduce_rank`.
+/// Compiles all clusters and custom kernels of `module` for `target`, and sets their `symbol`; of clusters also `reduce`
+/// and `reduce_rank`.
 Result<CompiledKernels> compileClusters(mlir::ModuleOp module, const TargetCpu &target);
 
 } // namespace ingot::codegen

@@ -1,12 +1,17 @@
 #include "codegen/Link.h"
 
+#include "codegen/TemporaryFolder.h"
+
 #include <cmath>
+#include <exception>
 #include <mutex>
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <unwind.h>
 
 #include <lld/Common/Driver.h>
-#include <llvm/Support/FileSystem.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 
@@ -20,53 +25,32 @@ namespace ingot::codegen {
 
 namespace {
 
-/// A folder for the linker's files, which reads and writes files only; gone at the end of the scope.
-class TemporaryFolder {
-public:
-  Status create() {
-    if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot-link", path))
-      return ioError("cannot create a temporary folder: " + error.message());
-    return {};
-  }
-  ~TemporaryFolder() {
-    if (!path.empty())
-      llvm::sys::fs::remove_directories(path);
-  }
-  std::string file(llvm::StringRef name) const {
-    llvm::SmallString<128> full(path);
-    llvm::sys::path::append(full, name);
-    return std::string(full);
-  }
-
-private:
-  llvm::SmallString<128> path;
-};
-
-Status writeFile(const std::string &path, const std::string &bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error, llvm::sys::fs::OF_None);
-  if (!error) {
-    stream << bytes;
-    stream.close();
-    error = stream.error();
-  }
-  stream.clear_error();
-  if (error)
-    return ioError("cannot write " + path + ": " + error.message());
-  return {};
-}
-
-/// The library that this process takes its mathematics from; empty if it is linked statically.
-std::string mathLibrary() {
+/// The library called `name` that this process takes a function from; empty if it is linked statically.
+std::string libraryOf(void *function, llvm::StringRef name) {
   Dl_info info{};
-  auto function = static_cast<double (*)(double)>(&std::erf);
-  if (dladdr(reinterpret_cast<void *>(function), &info) == 0 || !info.dli_fname)
+  if (dladdr(function, &info) == 0 || !info.dli_fname)
     return "";
   llvm::StringRef path = info.dli_fname;
-  return llvm::sys::path::filename(path).starts_with("libm") ? path.str() : "";
+  return llvm::sys::path::filename(path).starts_with(name) ? path.str() : "";
 }
 
-Status runLinker(const std::vector<std::string> &arguments) {
+std::string mathLibrary() {
+  auto function = static_cast<double (*)(double)>(&std::erf);
+  return libraryOf(reinterpret_cast<void *>(function), "libm");
+}
+
+/// What code in C++ may need besides mathematics; every process that runs programs has it.
+std::vector<std::string> cppRuntime() {
+  std::vector<std::string> found;
+  for (std::string library : {libraryOf(reinterpret_cast<void *>(&std::terminate), "libstdc++"),
+                              libraryOf(reinterpret_cast<void *>(&_Unwind_GetIP), "libgcc_s"),
+                              libraryOf(reinterpret_cast<void *>(&gnu_get_libc_version), "libc.")})
+    if (!library.empty())
+      found.push_back(std::move(library));
+  return found;
+}
+
+Status runLinker(const std::vector<std::string> &arguments, LinkKind kind) {
   static std::mutex mutex;
   static bool isUsable = true;
   std::lock_guard lock(mutex);
@@ -80,28 +64,34 @@ Status runLinker(const std::vector<std::string> &arguments) {
   lld::Result result = lld::lldMain(pointers, log, log, {{lld::Gnu, &lld::elf::link}});
   isUsable = result.canRunAgain;
   if (result.retCode != 0)
-    return internalError("the compiled clusters do not link: " + log.str());
+    return kind == LinkKind::UserCode
+               ? usageError("the custom kernels do not link; they may use the C and C++ libraries only:\n" + log.str())
+               : internalError("the compiled clusters do not link: " + log.str());
   return {};
 }
 
 } // namespace
 
-Result<std::string> linkSharedLibrary(const std::vector<std::string> &objects) {
+Result<std::string> linkSharedLibrary(const std::vector<std::string> &objects, LinkKind kind) {
   TemporaryFolder folder;
-  INGOT_CHECK(folder.create());
+  INGOT_CHECK(folder.create("ingot-link"));
   std::string output = folder.file("kernels.so");
   // One thread: the linker's pool would outlive the call. -z defs: nothing but libm may be needed.
   std::vector<std::string> arguments = {"ld.lld",      "-shared", "--threads=1", "-Bsymbolic", "--as-needed", "-z",
                                         "noexecstack", "-s",      "-soname",     "kernels.so", "-o",          output};
   for (size_t i = 0; i < objects.size(); ++i) {
     arguments.push_back(folder.file("kernels" + std::to_string(i) + ".o"));
-    INGOT_CHECK(writeFile(arguments.back(), objects[i]));
+    INGOT_CHECK(writeTemporary(arguments.back(), objects[i]));
   }
   if (std::string math = mathLibrary(); !math.empty()) {
     arguments.push_back(math);
     arguments.insert(arguments.end(), {"-z", "defs"});
+    if (kind == LinkKind::UserCode) {
+      arguments.emplace_back("--eh-frame-hdr"); // exceptions find their handlers by it
+      llvm::append_range(arguments, cppRuntime());
+    }
   }
-  INGOT_CHECK(runLinker(arguments));
+  INGOT_CHECK(runLinker(arguments, kind));
   auto library = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!library)
     return ioError("cannot read " + output + ": " + library.getError().message());

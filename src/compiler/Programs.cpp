@@ -42,8 +42,8 @@ Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) 
   if (!role.is_object())
     return usageError("the role of a program must be a JSON object");
   if (role.contains("body_of")) {
-    parts.bodies.push_back(
-        {&program, text(role, "body_of"), text(role, "symbol"), text(role, "weight_prefix"), text(role, "declaration")});
+    parts.bodies.push_back({&program, text(role, "body_of"), text(role, "symbol"), text(role, "weight_prefix"),
+                            text(role, "declaration"), text(role, "metal_kernel")});
     return {};
   }
   EntryPart entry{&program, text(role, "entry")};

@@ -12,5 +12,6 @@ include "LinalgOps.td"
 include "SpectralOps.td"
 include "RandomOps.td"
 include "ControlOps.td"
+include "CustomOps.td"
 
 #endif

@@ -1,5 +1,6 @@
 #include "dialect/Dialect.h"
 #include "dialect/ControlOps.h"
+#include "dialect/CustomOps.h"
 #include "dialect/LinalgOps.h"
 #include "dialect/Ops.h"
 #include "dialect/OrderOps.h"
@@ -90,6 +91,10 @@ void IngotDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/ControlOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/CustomOps.cpp.inc"
       >();
 }
 

@@ -3,6 +3,7 @@
 #include "base/Log.h"
 #include "codegen/Codegen.h"
 #include "dialect/Conventions.h"
+#include "dialect/CustomOps.h"
 #include "dialect/Dialect.h"
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
@@ -14,10 +15,10 @@
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
+#include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Bytecode/BytecodeWriter.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
-#include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Parser/Parser.h>
 #include <mlir/Pass/PassManager.h>
 #include <mlir/Transforms/Passes.h>
@@ -44,19 +45,26 @@ static Result<std::string> writeBytecode(ModuleOp module) {
   return bytes;
 }
 
+/// Sets an attribute from its text, where there is one.
+static Status describeBody(func::FuncOp func, const char *name, const std::string &text) {
+  if (text.empty())
+    return {};
+  DiagnosticCollector diagnostics(*func.getContext());
+  mlir::Attribute value = parseAttribute(text, func.getContext());
+  if (!value)
+    return diagnostics.error(ErrorKind::Usage, "the attribute '" + std::string(name) + "' of '" + func.getName().str() +
+                                                   "' cannot be read");
+  func->setAttr(name, value);
+  return {};
+}
+
 static Status importBody(const BodyPart &body, ModuleOp module, WeightTable &weights) {
   INGOT_CHECK(importProgram(*body.program, module, weights, {body.symbol, body.weightPrefix, /*takesWeights=*/true}));
   auto func = module.lookupSymbol<func::FuncOp>(body.symbol);
   Builder builder(module.getContext());
   func->setAttr(attr::kBodyOf, builder.getStringAttr(body.op));
-  if (body.declaration.empty())
-    return {};
-  DiagnosticCollector diagnostics(*module.getContext());
-  mlir::Attribute declaration = parseAttribute(body.declaration, module.getContext());
-  if (!declaration)
-    return diagnostics.error(ErrorKind::Usage, "the declaration of '" + body.symbol + "' cannot be read");
-  func->setAttr(attr::kCompositeDecl, declaration);
-  return {};
+  INGOT_CHECK(describeBody(func, attr::kCompositeDecl, body.declaration));
+  return describeBody(func, attr::kMetalKernel, body.metalKernel);
 }
 
 static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weights) {

@@ -43,10 +43,11 @@ struct EntryPart {
 /// An exported program that is the body of an operator which the entry points (or other bodies) have as a node.
 struct BodyPart {
   const pt2::Program *program = nullptr;
-  std::string op;           ///< "coreai_torch_ext::norm_1f0c9a7e"
-  std::string symbol;       ///< the function's name
-  std::string weightPrefix; ///< "block.norm."
-  std::string declaration;  ///< of a composite, as an MLIR dictionary; empty for plain bodies
+  std::string op;               ///< "coreai_torch_ext::norm_1f0c9a7e"
+  std::string symbol;           ///< the function's name
+  std::string weightPrefix;     ///< "block.norm."
+  std::string declaration;      ///< of a composite, as an MLIR dictionary; empty for plain bodies
+  std::string metalKernel = {}; ///< that the body is the reference of, as an MLIR dictionary; empty for other bodies
 };
 
 /// What is converted together: entry points share weights and states.

@@ -163,6 +163,42 @@ TEST(Codegen, NoClustersNoLibrary) {
   EXPECT_TRUE(compiled->library.empty());
 }
 
+/// A module with one kernel of the user's.
+std::string customText(const std::string &language, const std::string &source) {
+  return "func.func @f() -> tensor<1xf32> {\n  %r = ingot.custom {kernel = \"mine\", language = \"" + language +
+         "\", source = \"" + source +
+         "\", inputs = 0 : i64, sizes = array<i64: 1>, strided = false} : () -> tensor<1xf32>\n  return %r : "
+         "tensor<1xf32>\n}";
+}
+
+Result<CompiledKernels> compileText(const std::string &text) {
+  mlir::MLIRContext context;
+  context.loadDialect<IngotDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return internalError("the test's IR does not parse");
+  return compileClusters(*module, TargetCpu::host());
+}
+
+TEST(Custom, IsCompiledIntoTheLibrary) {
+  Kernels kernels(
+      customText("c++", R"(extern \"C\" [[gnu::visibility(\"default\")]] int INGOT_KERNEL() { return 7; })"));
+  ASSERT_EQ(kernels.symbols.size(), 1u);
+  auto function = reinterpret_cast<int (*)()>(kernels.find(kernels.symbols[0]));
+  ASSERT_NE(function, nullptr);
+  EXPECT_EQ(function(), 7);
+}
+
+TEST(Custom, MistakesAreTheUsers) {
+  auto compiled = compileText(customText("c++", "int f( {}"));
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().kind, ErrorKind::Usage);
+  EXPECT_THAT(compiled.error().str(), testing::HasSubstr("the kernel 'mine' does not compile"));
+  compiled = compileText(customText("cuda", ""));
+  ASSERT_FALSE(compiled);
+  EXPECT_THAT(compiled.error().str(), testing::HasSubstr("'mine' is written in cuda"));
+}
+
 TEST(TargetCpu, HostHasAKey) {
   TargetCpu cpu = TargetCpu::host();
   EXPECT_FALSE(cpu.name.empty());

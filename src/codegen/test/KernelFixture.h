@@ -56,6 +56,8 @@ public:
     return reinterpret_cast<KernelFunction>(found);
   }
 
+  void *find(const std::string &symbol) { return library ? dlsym(library, symbol.c_str()) : nullptr; }
+
   mlir::ModuleOp root() { return *module; }
 
   std::vector<std::string> symbols;

@@ -1,4 +1,5 @@
 #include "dialect/Conventions.h"
+#include "dialect/CustomOps.h"
 #include "passes/compose/Passes.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -16,8 +17,8 @@ namespace {
 bool isSame(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
          a->getAttr(attr::kCompositeDecl) == b->getAttr(attr::kCompositeDecl) &&
-         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
-                                                    OperationEquivalence::IgnoreLocations);
+         a->getAttr(attr::kMetalKernel) == b->getAttr(attr::kMetalKernel) &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
 struct ShareBodiesPass : impl::ShareBodiesPassBase<ShareBodiesPass> {

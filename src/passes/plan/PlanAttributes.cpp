@@ -1,5 +1,6 @@
 #include "passes/plan/PlanAttributes.h"
 
+#include "dialect/CustomOps.h"
 #include "dialect/Ops.h"
 
 #include <cstring>
@@ -61,6 +62,9 @@ Result<Attributes> planAttributes(Operation &op) {
     StringRef name = named.getName().getValue();
     // How operands are grouped is already in their places; flags of arithmetic have no meaning here.
     if (name == "operandSegmentSizes" || name == "fastmath" || name == "overflowFlags")
+      continue;
+    // The kernel library has it compiled.
+    if (name == "source" && isa<CustomOp>(op))
       continue;
     std::optional<Attribute> value = convert(op, name, named.getValue());
     if (!value)
