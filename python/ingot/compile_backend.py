@@ -9,7 +9,6 @@ Only what is written through `tensor.data`, which PyTorch itself does not notice
 
 from __future__ import annotations
 
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 import torch
+from torch._dynamo.convert_frame import compile_lock
 
 from ingot._compile_graph import GraphInfo, NotNative, Settings
 from ingot._compile_program import NativeGraph, make_native
@@ -26,8 +26,8 @@ _MAX_PROGRAMS = 64
 """Of one graph: as many modules, or sizes where they cannot vary, share it."""
 _MAX_CHANGES = 4
 """How often the parameters of a graph may change before it is left to eager PyTorch."""
-# Tracing changes state of the whole process.
-_conversion_lock = threading.RLock()
+_MAX_LINES = 6
+"""Of an error, in a warning."""
 _versions = attrgetter("_version")
 
 
@@ -118,7 +118,8 @@ class CompiledGraph:
 
     def _prepare(self, args: Sequence[Any]) -> _Entry | None:
         """The program for these weights, made anew if they were changed; None: eager PyTorch takes the call."""
-        with _conversion_lock:
+        # Tracing changes state of the whole process, and so does Dynamo.
+        with compile_lock:
             if self._is_eager:
                 return None
             weights = [args[index] for index in self._weights]
@@ -135,7 +136,7 @@ class CompiledGraph:
                 self._stay_eager(str(problem))
             except Exception as error:
                 # Whatever export, conversion or loading cannot do, eager PyTorch can.
-                self._stay_eager(_first_line(error))
+                self._stay_eager(_text_of(error))
             return None
 
     def _make(self, args: Sequence[Any]) -> _Entry:
@@ -183,6 +184,6 @@ class CompiledGraph:
             _warn(reason)
 
 
-def _first_line(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return "\n".join([f"{type(error).__name__}: {lines[0]}", *lines[1:_MAX_LINES]] if lines else [type(error).__name__])
