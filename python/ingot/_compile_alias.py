@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.export import ExportedProgram
@@ -16,89 +16,48 @@ from torch.export.graph_signature import OutputKind, OutputSpec, TensorArgument
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from ingot._compile_graph import NotNative, is_getitem
+from ingot._compile_graph import NotNative
 
 
-class Results:
-    """How the results of a graph come of a program's arguments and outputs."""
+class Results(NamedTuple):
+    """How the results of a graph come of a program's outputs and arguments."""
 
-    def __init__(self, program: ExportedProgram) -> None:
-        """Changes the program's outputs to those that are needed."""
-        self._bases = _bases(program)
-        outputs = list(program.graph.output_node().args[0])
-        shared = self._shared(outputs)
-        self._placeholders = program.graph.find_nodes(op="placeholder")
-        kept = [self._bases[node] if node in shared else node for node in outputs]
-        kept = list(dict.fromkeys(node for node in kept if not _is_placeholder(node)))
-        self.direct: list[int | None] = [None if node in shared else kept.index(node) for node in outputs]
-        """By result: the program's output that it is; None for views."""
-        self.kept = kept
-        self._replay: Callable[..., Any] | None = None
-        if shared:
-            self._replay = self._build([node for node in outputs if node in shared])
-        if kept != outputs:
-            _set_outputs(program, kept)
-
-    def _shared(self, outputs: Sequence[Any]) -> set[Node]:
-        """The results that are views of an argument, or of memory that several have."""
-        nodes = [node for node in outputs if isinstance(node, Node)]
-        count = Counter(self._bases[node] for node in nodes if node in self._bases)
-        return {
-            node
-            for node in nodes
-            if node in self._bases and (_is_placeholder(self._bases[node]) or count[self._bases[node]] > 1)
-        }
-
-    def views(self, arguments: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
-        """The results that are views, of the values of the placeholders and of the program's outputs."""
-        assert self._replay is not None
-        return self._replay(*arguments, *outputs)
-
-    @property
-    def has_views(self) -> bool:
-        return self._replay is not None
-
-    def _build(self, outputs: Sequence[Node]) -> Callable[..., Any]:
-        graph = torch.fx.Graph()
-        values: dict[Node, Node] = {}
-        for node in [*self._placeholders, *self.kept]:
-            values[node] = graph.placeholder(node.name)
-
-        def replayed(node: Node) -> Node:
-            if node not in values:
-                values[node] = self._replay_node(graph, node, replayed)
-            return values[node]
-
-        graph.output(tuple(replayed(node) for node in outputs))
-        return torch.fx.GraphModule(torch.nn.Module(), graph).forward
-
-    def _replay_node(self, graph: torch.fx.Graph, node: Node, replayed: Callable[[Node], Node]) -> Node:
-        target = node.target
-        is_view = node in self._bases or isinstance(node.meta.get("val"), tuple | list) or is_getitem(node)
-        is_number = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool | int)
-        if node.op != "call_function" or not (is_view or is_number):
-            raise NotNative(f"a result shares memory in a way that is not understood ({node})")
-        if isinstance(target, torch._ops.OpOverload):
-            written = [
-                node.args[index]
-                for index, argument in enumerate(target._schema.arguments)
-                if argument.alias_info is not None and argument.alias_info.is_write and index < len(node.args)
-            ]
-            if written:  # the program has done it already, and the result is what was written to
-                if not isinstance(written[0], Node):
-                    raise NotNative(f"a result shares memory in a way that is not understood ({node})")
-                return replayed(written[0])
-        return graph.node_copy(node, replayed)
+    outputs: Sequence[int | None]
+    """By result: the program's output that it is, or None."""
+    literals: Sequence[Any]
+    """By result: its value, if it is neither an output nor a view."""
+    views: Sequence[bool]
+    """By result: whether it is a view."""
+    make_views: Callable[..., Sequence[Any]] | None
+    """Those that are views, of the values of all placeholders and then of all outputs."""
 
 
-def _is_placeholder(node: Any) -> bool:
-    return isinstance(node, Node) and node.op == "placeholder"
+def split_results(program: ExportedProgram) -> tuple[Results, list[Node]]:
+    """Takes views out of the program's outputs; the nodes that are its outputs then."""
+    bases = _bases(program)
+    results = list(program.graph.output_node().args[0])
+    views = _views(results, bases)
+    kept: dict[Node, int] = {}
+    outputs: list[int | None] = []
+    for result in results:
+        needed = bases[result] if result in views else result
+        if isinstance(needed, Node) and needed.op != "placeholder":
+            kept.setdefault(needed, len(kept))
+        outputs.append(kept[result] if isinstance(result, Node) and result not in views else None)
+    literals = [None if isinstance(result, Node) else result for result in results]
+    make_views = None
+    if views:
+        leaves = [*program.graph.find_nodes(op="placeholder"), *kept]
+        make_views = _Replay(leaves, bases).build([result for result in results if result in views])
+    if list(kept) != results:
+        _set_outputs(program, list(kept))
+    return Results(outputs, literals, [result in views for result in results], make_views), list(kept)
 
 
-def _bases(program: ExportedProgram) -> dict[Node, Node]:
+def _bases(program: ExportedProgram) -> dict[Any, Node]:
     """For each tensor, the first node that has its memory."""
     first: dict[int, Node] = {}
-    bases: dict[Node, Node] = {}
+    bases: dict[Any, Node] = {}
     for node in program.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and node.op != "output":
@@ -106,13 +65,62 @@ def _bases(program: ExportedProgram) -> dict[Node, Node]:
     return bases
 
 
+def _views(results: Sequence[Any], bases: dict[Any, Node]) -> set[Any]:
+    """The results that have memory of an argument, or memory that several have."""
+    tensors = [result for result in results if isinstance(result, Node) and result in bases]
+    count = Counter(bases[tensor] for tensor in tensors)
+    return {tensor for tensor in tensors if bases[tensor].op == "placeholder" or count[bases[tensor]] > 1}
+
+
+class _Replay:
+    """A graph of the views alone."""
+
+    def __init__(self, leaves: Sequence[Node], bases: dict[Any, Node]) -> None:
+        self._bases = bases
+        self._graph = torch.fx.Graph()
+        self._values = {node: self._graph.placeholder(node.name) for node in leaves}
+
+    def build(self, results: Sequence[Node]) -> Callable[..., Sequence[Any]]:
+        self._graph.output(tuple(self._value(result) for result in results))
+        return torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
+
+    def _value(self, node: Node) -> Node:
+        if node not in self._values:
+            self._values[node] = self._copy(node)
+        return self._values[node]
+
+    def _copy(self, node: Node) -> Node:
+        recorded = node.meta.get("val")
+        is_number = isinstance(recorded, torch.SymInt | torch.SymBool | int)
+        if node.op != "call_function" or not (node in self._bases or is_number or isinstance(recorded, tuple | list)):
+            raise NotNative(f"a result shares memory in a way that is not understood ({node})")
+        written = _written(node)
+        if written is not None:
+            return self._value(written)  # the program has done it already, and the result is what was written to
+        if node in self._bases and self._bases[node] is node:
+            raise NotNative(f"a result shares memory in a way that is not understood ({node})")
+        copy = self._graph.node_copy(node, self._value)
+        copy.meta.clear()  # which has the traced program's tensors
+        return copy
+
+
+def _written(node: Node) -> Node | None:
+    """The argument that a node writes to."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+        if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, Node):
+            return value
+    return None
+
+
 def _set_outputs(program: ExportedProgram, nodes: Sequence[Node]) -> None:
     program.graph.output_node().args = (tuple(nodes),)
-    specs = {spec.arg.name: spec for spec in program.graph_signature.output_specs}
-    added = {node.name: OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in nodes}
-    program.graph_signature.output_specs[:] = [(added | specs)[node.name] for node in nodes]
+    specs = {node.name: OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in nodes}
+    specs |= {spec.arg.name: spec for spec in program.graph_signature.output_specs}
+    program.graph_signature.output_specs[:] = [specs[node.name] for node in nodes]
     signature = program.module_call_graph[0].signature
     assert signature is not None
-    signature.outputs = [spec.arg for spec in program.graph_signature.output_specs]
+    signature.outputs = [specs[node.name].arg for node in nodes]
     signature.out_spec = pytree.tree_flatten(tuple(nodes))[1]
     program.graph_module.recompile()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch.export import Dim, ExportedProgram
 from torch.fx import Node
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 
 class NotNative(Exception):  # noqa: N818 - no error: the graph stays in eager
@@ -103,6 +103,8 @@ def _check_tensors(values: Iterator[torch.Tensor]) -> None:
             raise NotNative(f"it has tensors on {value.device}, and Ingot runs on the CPU")
         if value.layout is not torch.strided:
             raise NotNative(f"it has a tensor of layout {value.layout}")
+        if is_traceable_wrapper_subclass(value):
+            raise NotNative(f"it has a {type(value).__name__}, which is no plain tensor")
 
 
 def _check_grad(graph_module: torch.fx.GraphModule, placeholders: Sequence[Node]) -> None:
@@ -183,6 +185,11 @@ def export_graph(
 ) -> ExportedProgram:
     """The graph as torch.export has it; its inputs are `info.inputs(weights)`."""
     inputs = info.inputs(weights)
+    if any(args[index].is_inference() for index in weights):
+        raise NotNative(
+            "its weights are inference tensors, of which PyTorch does not count changes; make the model outside of "
+            "torch.inference_mode()"
+        )
     module = _Exportable(graph_module, info, inputs, {index: args[index] for index in weights})
     given = tuple(args[index] for index in inputs)
     with torch.inference_mode(False), torch.no_grad():
@@ -203,7 +210,3 @@ def check_deterministic(program: ExportedProgram) -> None:
             is_off = any(values.get(name) is False for name in ("train", "training"))
             if not is_off and values.get("dropout_p", values.get("p")) != 0:
                 raise NotNative(f"it draws random numbers ({node.target}), which must come from PyTorch's generators")
-
-
-def is_getitem(node: Node) -> bool:
-    return node.op == "call_function" and node.target is operator.getitem

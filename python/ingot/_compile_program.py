@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -11,10 +12,12 @@ from torch.export.graph_signature import InputKind
 from torch.fx import Node
 
 from ingot import _arrays
-from ingot._compile_alias import Results
+from ingot._compile_alias import Results, split_results
 from ingot._compile_graph import GraphInfo, NotNative, Settings, export_graph, weight_name
 from ingot.conversion import Part, convert_parts
 from ingot.program import Port, Program
+
+_log = logging.getLogger("ingot.compile")
 
 
 def make_native(
@@ -22,7 +25,7 @@ def make_native(
 ) -> NativeGraph:
     """Converts the graph; the arguments `weights`, except those that it writes to, become weights of the program."""
     exported = export_graph(graph_module, info, args, weights)
-    results = Results(exported)
+    results, outputs = split_results(exported)
     options = {"fallback": settings.fallback, "disable_passes": list(settings.disable_passes)}
     program = convert_parts([Part.entry(exported)], options)
     [entry] = program.entry_points
@@ -33,43 +36,47 @@ def make_native(
         if len(constant) != len(weights) - len(kept):
             raise NotNative(f"it writes to {', '.join(sorted(kept))}, which is no argument")
         return make_native(graph_module, info, args, constant, settings)
-    return NativeGraph(program, exported, results, info, weights, args)
+    _log_fallback(program)
+    native = NativeGraph(program, info, weights, args)
+    native.finish_with(exported, results, outputs, entry.outputs)
+    return native
+
+
+def _log_fallback(program: Program) -> None:
+    for op in program.fallback_ops:
+        _log.info("PyTorch runs %d nodes of %s: %s", op.count, op.name, op.reason)
 
 
 class NativeGraph:
     """A loaded program, its arguments by position among the graph's, and its results."""
 
-    def __init__(
-        self,
-        program: Program,
-        exported: ExportedProgram,
-        results: Results,
-        info: GraphInfo,
-        weights: list[int],
-        args: Sequence[Any],
-    ) -> None:
+    def __init__(self, program: Program, info: GraphInfo, weights: list[int], args: Sequence[Any]) -> None:
         # The program itself is not kept: it holds on to the weights it was converted from, and is loaded now.
         self._core = program._core
         [entry] = program.entry_points
         self.weights = weights
-        indices = info.inputs(weights)
-        ports = list(zip(indices, entry.inputs, strict=True))
+        self._arguments = info.inputs(weights)
+        ports = list(zip(self._arguments, entry.inputs, strict=True))
         given = [(index, port) for index, port in ports if not port.is_literal]
         self._entry = entry.name
         self._inputs = [(index, _converter(port)) for index, port in given if not port.state]
         self._dtypes: list[None] = [None] * len(self._inputs)
         self.states = [(index, port) for index, port in given if port.state]
         self.has_fixed_sizes = any(_has_fixed_size(info, index, port) for index, port in ports)
-        self._finish = [
-            _finisher(port, node) for port, node in zip(entry.outputs, results.kept, strict=True)
-        ]
-        self._results = results
-        self._sources = _placeholder_sources(exported, indices, weights) if results.has_views else []
-        self._is_plain = not results.has_views and results.direct == list(range(len(results.kept)))
         if self.states:
             memory = {_memory(args[index]) for index, _ in self.states}
             if any(_memory(args[index]) in memory for index in weights):
                 raise NotNative("it writes to memory that one of its weights has too")
+
+    def finish_with(
+        self, exported: ExportedProgram, results: Results, nodes: Sequence[Node], ports: Sequence[Port]
+    ) -> None:
+        """How results are made of outputs, which are those of `nodes`."""
+        self._finish = [_finisher(port, node) for port, node in zip(ports, nodes, strict=True)]
+        self._results = results
+        self._has_views = results.make_views is not None
+        self._sources = _placeholder_sources(exported, self._arguments, self.weights) if self._has_views else []
+        self._is_plain = list(results.outputs) == list(range(len(nodes)))
 
     def run(self, args: Sequence[Any]) -> Any:
         inputs = [convert(args[index]) for index, convert in self._inputs]
@@ -77,14 +84,21 @@ class NativeGraph:
             outputs = self._run_with_states(inputs, args)
         else:
             outputs = self._core.run(self._entry, inputs, self._dtypes, False)
-        values = self._outputs(outputs)
-        if self._is_plain:
-            return tuple(values)
-        if not self._results.has_views:
-            return tuple(values[index] for index in self._results.direct)
-        arguments = [args[source] if isinstance(source, int) else source for source in self._sources]
-        views = iter(self._results.views(arguments, values))
-        return tuple(next(views) if index is None else values[index] for index in self._results.direct)
+        arrays = iter(outputs)
+        values = [finish(arrays) for finish in self._finish]
+        return tuple(values) if self._is_plain else self._arrange(args, values)
+
+    def _arrange(self, args: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """The results, some of which are not outputs of the program."""
+        outputs, literals, is_view, make_views = self._results
+        views: Iterator[Any] = iter(())
+        if make_views is not None:
+            arguments = [args[source] if isinstance(source, int) else source for source in self._sources]
+            views = iter(make_views(*arguments, *values))
+        return tuple(
+            next(views) if view else literal if output is None else values[output]
+            for output, literal, view in zip(outputs, literals, is_view, strict=True)
+        )
 
     def _run_with_states(self, inputs: list[Any], args: Sequence[Any]) -> list[Any]:
         taken: list[tuple[int, int]] = []
@@ -96,10 +110,6 @@ class NativeGraph:
         for state in states.values():
             state.finish()
         return outputs
-
-    def _outputs(self, raw: list[Any]) -> list[Any]:
-        arrays = iter(raw)
-        return [finish(arrays) for finish in self._finish]
 
     def overlaps(self, args: Sequence[Any]) -> bool:
         """Whether an argument that the graph writes to shares memory with another argument."""
@@ -143,10 +153,10 @@ def _finisher(port: Port, node: Node) -> Callable[[Any], Any]:
 
 
 def _order(value: torch.Tensor) -> list[int] | None:
-    """The axes from the outermost to the innermost where that is not the order they have; None: contiguous."""
-    if value.is_contiguous():
+    """The axes from the outermost to the innermost in memory; None: as they are numbered."""
+    strides = [stride.node.hint if isinstance(stride, torch.SymInt) else stride for stride in value.stride()]
+    if None in strides:
         return None
-    strides = [int(stride) for stride in value.stride()]
     order = sorted(range(value.dim()), key=lambda axis: -strides[axis])
     return None if order == list(range(value.dim())) else order
 

@@ -268,6 +268,25 @@ def test_views_of_what_was_written_to(graphs: list[CompiledGraph], no_warnings: 
     assert_native(graphs, 1)
 
 
+def test_a_function_without_results(graphs: list[CompiledGraph], no_warnings: None) -> None:
+    def function(x: torch.Tensor) -> None:
+        x.mul_(2).add_(1)
+
+    fast = compiled(function)
+    for rows in (2, 3):
+        x = torch.ones(rows, 2)
+        assert fast(x) is None
+        assert_same(x, torch.full((rows, 2), 3.0))
+    assert_native(graphs)
+
+
+def test_a_graph_of_views_alone(no_warnings: None) -> None:
+    x = torch.randn(2, 3)
+    result = compiled(lambda x: x.t()[1:])(x)
+    result.zero_()
+    assert_same(x[:, 1:], torch.zeros(2, 2))
+
+
 def test_results_keep_their_order_of_dims(graphs: list[CompiledGraph], no_warnings: None) -> None:
     def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return x.permute(0, 2, 3, 1) * 2, x.to(memory_format=torch.channels_last) + 1
@@ -353,6 +372,14 @@ def test_without_grad(graphs: list[CompiledGraph], no_warnings: None) -> None:
             assert_same(result, model(x))
             assert not result.requires_grad
     assert_native(graphs)
+
+
+def test_a_model_made_in_inference_mode() -> None:
+    with torch.inference_mode():
+        model = Mlp().eval()
+        x = torch.randn(2, 4)
+        with pytest.warns(UserWarning, match="its weights are inference tensors"):
+            assert_same(compiled(model)(x), model(x))
 
 
 def test_grad_modes_inside(graphs: list[CompiledGraph], no_warnings: None) -> None:
