@@ -1,7 +1,7 @@
 """`torch.compile(model, backend="ingot")`: the graphs that Dynamo finds, as native programs.
 
-PyTorch finds the backend by the package's entry point; nothing has to be imported. A graph is converted when it is first
-called, and stays in eager PyTorch, with one warning, where it cannot be or where its results need gradients.
+PyTorch finds the backend by the package's entry point; nothing has to be imported. A graph is converted when it is
+first called, and stays in eager PyTorch, with one warning, where it cannot be or where its results need gradients.
 
 Parameters and buffers become weights of the program. They are watched: a program is made anew when they were changed.
 Only what is written through `tensor.data`, which PyTorch itself does not notice, goes unseen.
