@@ -22,21 +22,40 @@ class SerializedProgram(NamedTuple):
 
 def serialize(program: ExportedProgram) -> SerializedProgram:
     """The same JSON that torch.export.save writes, without a file and without copying weights."""
-    from torch._export.serde.serialize import serialize as torch_serialize
-
-    artifact = torch_serialize(
-        program,
-        serialize_state_dict=False,
-        serialize_constants=False,
-        serialize_example_inputs=False,
-    )
     weights: list[WeightRef] = []
     keep_alive: list[object] = [program]
     for name, tensor, is_constant in _tensors(program):
         plain = _plain(name, tensor)
         keep_alive.append(plain)
         weights.append(_weight_ref(name, plain, is_constant, _is_parameter(tensor)))
-    return SerializedProgram(artifact.exported_program, weights, keep_alive)
+    return SerializedProgram(_json_of(program), weights, keep_alive)
+
+
+def _json_of(program: ExportedProgram) -> bytes:
+    """What torch._export.serde.serialize gives.
+
+    That also brings a copy of the result into a canonical form, only to see whether it can, in most of its time.
+    """
+    import torch
+    from torch._export.non_strict_utils import _enable_graph_inputs_of_type_nn_module
+    from torch._export.serde import schema
+    from torch._export.serde import serialize as serde
+
+    program.validate()
+    with _enable_graph_inputs_of_type_nn_module(program.example_inputs):
+        graph_serializer = serde.GraphModuleSerializer(program.graph_signature, program.module_call_graph)
+        graph_module = graph_serializer.serialize(program.graph_module)
+    major, minor = schema.SCHEMA_VERSION
+    serialized = schema.ExportedProgram(
+        graph_module=graph_module,
+        opset_version={"aten": torch._C._get_max_operator_version()},
+        range_constraints=serde.serialize_range_constraints(program.range_constraints),
+        schema_version=schema.SchemaVersion(major=major, minor=minor),
+        verifiers=[verifier.dialect for verifier in program.verifiers],
+        torch_version=torch.__version__,
+        guards_code=program._guards_code,
+    )
+    return serde._to_json_bytes(serialized)
 
 
 def custom_schemas(program: ExportedProgram) -> list[str]:

@@ -317,3 +317,17 @@ def test_dimensions_have_the_users_names() -> None:
     assert program(torch.ones(1), torch.ones(2)).shape == (1,)
     with pytest.raises(ingot.UsageError, match="dim `seq` of input `ids` is 700, allowed 1 to 512"):
         program(torch.ones(700), torch.ones(701))
+
+
+def test_integers_that_vary() -> None:
+    class Head(torch.nn.Module):
+        def forward(self, x: torch.Tensor, count: int) -> tuple[torch.Tensor, int]:
+            return x[:count] * count, count + x.shape[0]
+
+    auto = torch.export.Dim.AUTO
+    program = ingot.convert(Head(), (torch.randn(6, 2), 4), dynamic_shapes={"x": {0: auto}, "count": auto})
+    for rows, count in ((6, 4), (9, 3)):
+        x = torch.randn(rows, 2)
+        values, total = program(x, count)
+        assert_close(values, x[:count] * count)
+        assert total == count + rows

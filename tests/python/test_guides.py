@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDES = ["kernels.md", "lowerings.md"]
+GUIDES = ["compile.md", "kernels.md", "lowerings.md"]
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -93,7 +93,9 @@ Status FunctionEmitter::emitArguments() {
     Input input;
     input.name = stringAttr(attributes, attr::kName).str();
     input.value = id;
-    if (auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr)
+    // A number has its symbol there instead, which binds no size.
+    auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr;
+    if (dims && isa<RankedTensorType>(argument.getType()))
       for (auto dim : dims.getAsRange<StringAttr>())
         input.dims.push_back(dim.str());
     out.inputs.push_back(std::move(input));
