@@ -147,22 +147,21 @@ LogicalResult lowerBinaryCrossEntropy(LowerContext &ctx) {
   return ctx.replace(reduceLoss(ctx, loss, dtype));
 }
 
+/// PyTorch computes it op by op, so that 16-bit floats are rounded after each.
 LogicalResult lowerBinaryCrossEntropyWithLogits(LowerContext &ctx) {
-  Value x = ctx.tensor("self"), target = ctx.tensor("target");
-  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Type dtype = ctx.resultDtype();
   if (!isFloat(dtype))
     return ctx.refuse("needs floating-point numbers");
-  x = ctx.cast(x, compute);
-  target = ctx.cast(target, compute);
-  Value logs = logSigmoid(ctx, x);
+  Value x = ctx.cast(ctx.tensor("self"), dtype), target = ctx.cast(ctx.tensor("target"), dtype);
+  Value logs = ctx.cast(logSigmoid(ctx, ctx.cast(x, computeType(dtype))), dtype);
   if (Value positive = ctx.optionalTensor("pos_weight")) {
-    Value factor = ctx.binary<MulOp>(ctx.binary<SubOp>(ctx.cast(positive, compute), 1), target);
+    Value factor = ctx.binary<MulOp>(ctx.binary<SubOp>(ctx.cast(positive, dtype), 1), target);
     logs = ctx.binary<MulOp>(ctx.binary<AddOp>(factor, 1), logs);
   }
-  Value rest = ctx.binary<SubOp>(ctx.constant(1, compute), target);
+  Value rest = ctx.binary<SubOp>(ctx.constant(1, dtype), target);
   Value loss = ctx.binary<SubOp>(ctx.binary<MulOp>(rest, x), logs);
   if (Value weight = ctx.optionalTensor("weight"))
-    loss = ctx.binary<MulOp>(loss, ctx.cast(weight, compute));
+    loss = ctx.binary<MulOp>(loss, ctx.cast(weight, dtype));
   return ctx.replace(reduceLoss(ctx, loss, dtype));
 }
 

@@ -113,6 +113,7 @@ TABLE = (
         "eager computes weights and sums in the 16-bit type itself",
     ),
     Row(Kind.ROUNDING, r"nn_functional_adaptive_avg_pool3d", "eager adds 16-bit numbers in the 16-bit type"),
+    Row(Kind.ROUNDING, r"nn_functional_linear_cross_entropy.*", "a product of matrices, rounded to 16 bits in eager"),
     Row(Kind.ROUNDING, r"nn_functional_hinge_embedding_loss", "eager rounds a 16-bit margin and mean on the way"),
     Row(
         Kind.ROUNDING,

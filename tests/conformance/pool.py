@@ -53,16 +53,19 @@ class Worker:
         left = self.limit - first if self.limit else 0
         assert self.process.stdin
         self.process.stdin.write(json.dumps(unit.job(first, left)).encode() + b"\n")
-        current = first
+        current, has_eager_survived = first, False
         while True:
             message = self.read()
             if message is None:
                 self.stop()
-                tally.add(Outcome(unit.name, unit.dtype, current, "crash", "the process died or hung"))
+                status = "crash" if has_eager_survived else "eager"
+                tally.add(Outcome(unit.name, unit.dtype, current, status, "the process died or hung"))
                 ended = isinstance(unit, DynamicCase) or (self.limit and current + 1 >= self.limit)
                 return None if ended else current + 1
             if "start" in message:
-                current = message["start"]
+                current, has_eager_survived = message["start"], False
+            elif "survived" in message:
+                has_eager_survived = True
             elif "end" in message:
                 tally.add(Outcome(unit.name, unit.dtype, message["end"], message["status"], message["detail"]))
             else:
