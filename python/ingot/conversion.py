@@ -39,12 +39,15 @@ class Part:
         input_names: Sequence[str] = (),
         output_names: Sequence[str] = (),
         state_names: Sequence[str] = (),
+        buffer_names: Mapping[str, str] | None = None,
     ) -> Part:
+        """`buffer_names`: how states are called that `state_names` does not name, by the buffer that each is."""
         role = {
             "entry": name,
             "input_names": list(input_names),
             "output_names": list(output_names),
             "state_names": list(state_names),
+            "buffer_names": dict(buffer_names or {}),
         }
         return Part(program, name, role, dimension_names(program, dynamic_shapes))
 
