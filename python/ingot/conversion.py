@@ -39,15 +39,16 @@ class Part:
         input_names: Sequence[str] = (),
         output_names: Sequence[str] = (),
         state_names: Sequence[str] = (),
-        buffer_names: Mapping[str, str] | None = None,
+        placeholder_names: bool = False,
     ) -> Part:
-        """`buffer_names`: how states are called that `state_names` does not name, by the buffer that each is."""
+        """`placeholder_names`: without `state_names`, states are called as the inputs of the graph, `b_cache` and not
+        `cache`."""
         role = {
             "entry": name,
             "input_names": list(input_names),
             "output_names": list(output_names),
             "state_names": list(state_names),
-            "buffer_names": dict(buffer_names or {}),
+            "placeholder_names": placeholder_names,
         }
         return Part(program, name, role, dimension_names(program, dynamic_shapes))
 

@@ -142,7 +142,7 @@ class TorchConverter:
             for staged in chosen:
                 progress.start(staged.name)
                 program, bodies = exported.enter_context(staged.program())
-                parts.append(Part.entry(program, staged.name, buffer_names=_buffer_names(program), **staged.names))
+                parts.append(Part.entry(program, staged.name, placeholder_names=True, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
             converted = convert_parts(parts, {}, self._lowerings)
@@ -230,12 +230,6 @@ def _names(
         if isinstance(names, str):
             raise UsageError(f"{parameter} must be a list of names, not the string '{names}'")
     return {parameter: list(names or ()) for parameter, names in given.items()}
-
-
-def _buffer_names(program: ExportedProgram) -> dict[str, str]:
-    """Buffers as the exported graph calls them: states, like inputs and outputs, have its names by default."""
-    signature = program.graph_signature
-    return {buffer: placeholder for placeholder, buffer in signature.inputs_to_buffers.items()}
 
 
 def _body_part(body: Body) -> Part:

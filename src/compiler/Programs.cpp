@@ -50,10 +50,7 @@ Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) 
   INGOT_TRY(entry.names.inputs, names(role, "input_names"));
   INGOT_TRY(entry.names.outputs, names(role, "output_names"));
   INGOT_TRY(entry.names.states, names(role, "state_names"));
-  const json buffers = role.value("buffer_names", json::object());
-  for (const auto &[buffer, name] : buffers.items())
-    if (name.is_string())
-      entry.names.buffers[buffer] = name.get<std::string>();
+  entry.hasPlaceholderNames = role.contains("placeholder_names") && role["placeholder_names"] == true;
   parts.entries.push_back(std::move(entry));
   return {};
 }
