@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from acceptance import Api, Holder, Opened, both, close, export
+from acceptance import API, Api, Holder, Opened, both, close, export
 from torch import Tensor
 
 Forward = Callable[..., Any]
@@ -53,6 +53,10 @@ def _view(buffer: Tensor, x: Tensor, at: Tensor) -> None:
     buffer.t()[0].add_(1)
 
 
+# Each spelling with one form of program: they have nothing to do with each other.
+forms = pytest.mark.parametrize(
+    ("api", "decompose"), [(API["ingot"], False), (API["compat"], True)], ids=["as_exported", "decomposed"]
+)
 WRITES = [_copy, _add, _slice, _strided, _index, _index_copy, _twice, _view]
 
 
@@ -84,8 +88,7 @@ def written(write: Forward, kind: str, decompose: bool) -> tuple[torch.nn.Module
     return model, export(copy.deepcopy(model), *given, decompose=decompose)
 
 
-@both
-@pytest.mark.parametrize("decompose", [True, False], ids=["decomposed", "as_exported"])
+@forms
 @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__.strip("_"))
 def test_a_written_buffer(api: Api, write: Forward, decompose: bool) -> None:
     model, exported = written(write, "buffer", decompose)
@@ -101,8 +104,7 @@ def test_a_written_buffer(api: Api, write: Forward, decompose: bool) -> None:
     assert torch.equal(model.cache, START), "the initial value is the model's"
 
 
-@both
-@pytest.mark.parametrize("decompose", [True, False], ids=["decomposed", "as_exported"])
+@forms
 @pytest.mark.parametrize("write", [_copy, _slice, _index_copy, _view], ids=lambda write: write.__name__.strip("_"))
 def test_a_written_argument(api: Api, write: Forward, decompose: bool) -> None:
     model, exported = written(write, "argument", decompose)
@@ -117,8 +119,7 @@ def test_a_written_argument(api: Api, write: Forward, decompose: bool) -> None:
     assert mine.data_ptr() == address
 
 
-@both
-@pytest.mark.parametrize("decompose", [True, False], ids=["decomposed", "as_exported"])
+@forms
 def test_buffers_come_before_arguments(api: Api, decompose: bool) -> None:
     model, exported = written(_add, "both", decompose)
     assert Opened(api, api.program(exported)).function().desc.state_names == ["b_cache", "rest_1"]
@@ -134,8 +135,7 @@ def test_buffers_come_before_arguments(api: Api, decompose: bool) -> None:
     close(y, eager_y)
 
 
-@both
-@pytest.mark.parametrize("decompose", [True, False], ids=["decomposed", "as_exported"])
+@forms
 def test_states_are_in_the_order_of_the_buffers(api: Api, decompose: bool) -> None:
     def forward(model: Any, x: Tensor, first: Tensor, second: Tensor) -> Tensor:
         second.add_(1)
@@ -246,8 +246,7 @@ class Attention(torch.nn.Module):
         return weights @ self.kv_cache[0], y * self.scale
 
 
-@both
-@pytest.mark.parametrize("decompose", [True, False], ids=["decomposed", "as_exported"])
+@forms
 def test_a_cache_with_all_names(api: Api, decompose: bool) -> None:
     exported = export(Attention(), torch.zeros(1, 4), torch.zeros(1, 4), torch.zeros(1, 4), decompose=decompose)
     program = api.program(
@@ -346,14 +345,32 @@ def test_entry_points_share_weights_in_the_asset(api: Api) -> None:
     assert sizes[1] - sizes[0] < 512, "weights and states of the second entry point are those of the first"
 
 
-@both
-def test_states_of_one_name_must_agree(api: Api) -> None:
+def counters(api: Api, *starts: Tensor) -> Any:
+    """Programs of models that have nothing in common but the name of a buffer."""
     converter = api.converter()
-    for name, size in (("a", 3), ("b", 4)):
-        model = Holder(lambda m, x: m.cache.add_(x), cache=torch.zeros(size))
-        converter.add_exported_program(export(model, torch.zeros(size)), entrypoint_name=name, state_names=["cache"])
-    with pytest.raises(ValueError, match="cache"):
-        api.convert(converter)
+    for name, start in zip("abc", starts, strict=False):
+        model = Holder(lambda m, x: m.count.add_(x) * 1, count=start)
+        converter.add_exported_program(export(model, torch.zeros_like(start)), entrypoint_name=name)
+    return converter
+
+
+@both
+def test_states_of_one_name_are_one(api: Api) -> None:
+    opened = Opened(api, api.convert(counters(api, torch.zeros(3), torch.zeros(3))))
+    assert [opened.function(name).desc.state_names for name in "ab"] == [["b_count"], ["b_count"]]
+    totals = [opened({"x": torch.ones(3)}, None, name) for name in "aba"]
+    assert [next(iter(total.values()))[0].item() for total in totals] == [1.0, 2.0, 3.0]
+    separate = {name: torch.zeros(3) for name in "ab"}
+    for name in "aba":
+        opened({"x": torch.ones(3)}, {"b_count": separate[name]}, name)
+    assert [state[0].item() for state in separate.values()] == [2.0, 1.0]
+
+
+@both
+@pytest.mark.parametrize("other", [torch.zeros(4), torch.zeros(3, dtype=torch.float64), torch.ones(3)])
+def test_states_of_one_name_must_be_alike(api: Api, other: Tensor) -> None:
+    with pytest.raises(ValueError, match="(?s)'a' and 'b' both have a state 'b_count', with different .*state_names"):
+        api.convert(counters(api, torch.zeros(3), other))
 
 
 @both
