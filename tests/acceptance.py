@@ -53,9 +53,7 @@ class Api:
 
 
 API = {
-    "ingot": Api(
-        "ingot", ingot, "to_ingot", composite_ops, externalize, runtime.NDArray, asset.Asset, runtime.Model
-    ),
+    "ingot": Api("ingot", ingot, "to_ingot", composite_ops, externalize, runtime.NDArray, asset.Asset, runtime.Model),
     "compat": Api(
         "compat",
         coreai_torch,

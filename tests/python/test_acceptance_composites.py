@@ -14,8 +14,8 @@ from torch import Tensor
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 DTYPES = pytest.mark.parametrize("dtype", list(TOLERANCE), ids=lambda dtype: str(dtype).rpartition(".")[2])
-# The classes are the same in both spellings, so that each is tried with some of the cases.
-turns = itertools.cycle(API.values())
+# The library is the same in both spellings; most of its tests take one.
+INGOT, COMPAT = API["ingot"], API["compat"]
 
 
 def random(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> Tensor:
@@ -70,7 +70,9 @@ def check(api: Api, name: str, *cases: Case) -> list[str]:
     def forward(model: Any, *tensors: Tensor) -> Any:
         given, results = iter(tensors), []
         for number, case in enumerate(cases):
-            results.append(case.call(getattr(model, f"case{number}"), tuple(itertools.islice(given, len(case.tensors)))))
+            results.append(
+                case.call(getattr(model, f"case{number}"), tuple(itertools.islice(given, len(case.tensors))))
+            )
         return results
 
     model = Holder(forward, **{f"case{number}": case.module for number, case in enumerate(cases)})
@@ -102,7 +104,7 @@ def attribute(text: str, name: str) -> str | None:
 
 @DTYPES
 def test_rms_norm(dtype: torch.dtype) -> None:
-    api = next(turns)
+    api = COMPAT
     x = random(2, 3, 8, dtype=dtype)
     plain = Case(api.composites.RMSNormImpl(eps=0.5), x, random(8, dtype=dtype, seed=1))
     precise = Case(api.composites.RMSNormImpl(), x, random(8, seed=1))
@@ -136,23 +138,26 @@ ROPE_INPUTS: list[dict[str, Tensor]] = [
 ]
 
 
-@pytest.mark.parametrize("interleaved", [False, True])
-def test_rope(interleaved: bool) -> None:
-    api, dtype = next(turns), torch.float16 if interleaved else torch.float32
+@pytest.mark.parametrize(
+    ("api", "interleaved", "dtype", "inputs"),
+    [(COMPAT, False, torch.float32, ROPE_INPUTS), (INGOT, True, torch.float16, ROPE_INPUTS[-3:])],
+    ids=["float32", "float16"],
+)
+def test_rope(api: Api, interleaved: bool, dtype: torch.dtype, inputs: list[dict[str, Tensor]]) -> None:
     cases = []
-    for given in ROPE_INPUTS:
-        inputs = {key: value.to(dtype) if key in ("cos", "sin") else value for key, value in given.items()}
+    for given in inputs:
+        tensors = {key: value.to(dtype) if key in ("cos", "sin") else value for key, value in given.items()}
         rope = api.composites.RoPE(base=100.0, interleaved=interleaved)
-        cases.append(Case(rope, random(2, 3, 4, 8, dtype=dtype), **inputs))
-    for text, given in zip(check(api, "RoPE", *cases), ROPE_INPUTS, strict=True):
+        cases.append(Case(rope, random(2, 3, 4, 8, dtype=dtype), **tensors))
+    for text, given in zip(check(api, "RoPE", *cases), inputs, strict=True):
         assert names(text, "input_names") == ["input", *given], "omitted arguments are not declared"
         assert attribute(text, "interleaved") == str(interleaved).lower()
         assert attribute(text, "base") == "1.000000e+02 : f32"
         assert attribute(text, "dims") is None, "attributes that are None are left out"
 
 
-@both
-def test_rope_of_some_lanes(api: Api) -> None:
+def test_rope_of_some_lanes() -> None:
+    api = INGOT
     rope = api.composites.RoPE(scale=0.5, dims=4)
     (text,) = check(api, "RoPE", Case(rope, random(1, 2, 3, 8, dtype=torch.bfloat16)))
     assert (attribute(text, "dims"), attribute(text, "scale")) == ("4 : si64", "5.000000e-01 : f32")
@@ -173,11 +178,11 @@ SDPA_CASES: list[tuple[dict[str, Any], dict[str, Tensor]]] = [
 
 @pytest.mark.parametrize(
     ("heads", "dtype", "count"),
-    [(4, torch.float32, 9), (2, torch.float16, 5), (1, torch.bfloat16, 5)],
+    [(4, torch.float32, 9), (2, torch.float16, 3), (1, torch.bfloat16, 4)],
     ids=["MHA", "GQA", "MQA"],
 )
 def test_sdpa(heads: int, dtype: torch.dtype, count: int) -> None:
-    api, cases = next(turns), []
+    api, cases = COMPAT if heads == 4 else INGOT, []
     for options, given in SDPA_CASES[:count]:
         tensors = {name: value.to(dtype) if value.is_floating_point() else value for name, value in given.items()}
         query, key, value = (random(2, n, t, 8, dtype=dtype, seed=n + t) for n, t in ((4, 5), (heads, 6), (heads, 6)))
@@ -189,9 +194,8 @@ def test_sdpa(heads: int, dtype: torch.dtype, count: int) -> None:
         assert attribute(text, "scale") == ("5.000000e-01 : f32" if "scale" in options else None)
 
 
-@pytest.mark.parametrize("window", [0, 3])
-def test_sdpa_of_any_length(window: int) -> None:
-    api = next(turns)
+@pytest.mark.parametrize(("api", "window"), [(INGOT, 0), (COMPAT, 3)], ids=["causal", "window"])
+def test_sdpa_of_any_length(api: Api, window: int) -> None:
     attention = api.composites.SDPA(is_causal=True, window_size=window)
     model = Holder(lambda m, q, k, v: m.inner(q, k, v), inner=attention)
     queries, keys = torch.export.Dim("queries", min=2, max=16), torch.export.Dim("keys", min=16, max=64)
@@ -207,7 +211,7 @@ def test_sdpa_of_any_length(window: int) -> None:
 
 @DTYPES
 def test_gather_mm(dtype: torch.dtype) -> None:
-    api = next(turns)
+    api = COMPAT
     lhs, rhs = random(2, 3, 4, dtype=dtype), random(5, 4, 6, dtype=dtype, seed=1)
     left, right = torch.tensor([1, 0, 1]), torch.tensor([4, 2, 0])
     calls: list[tuple[Tensor, Tensor, dict[str, Tensor]]] = [
@@ -216,6 +220,7 @@ def test_gather_mm(dtype: torch.dtype) -> None:
         (lhs, rhs[:3], {"lhs_indices": left}),
         (lhs, rhs, {"lhs_indices": left, "rhs_indices": right.int()}),
     ]
+    calls = calls if dtype == torch.float32 else calls[-1:]
     cases = [Case(api.composites.GatherMM(), a, b, **given) for a, b, given in calls]
     for text, (_, _, given) in zip(check(api, "GatherMM", *cases), calls, strict=True):
         assert names(text, "input_names") == ["lhs", "rhs", *given]
@@ -224,16 +229,16 @@ def test_gather_mm(dtype: torch.dtype) -> None:
 
 @DTYPES
 def test_gated_delta_update(dtype: torch.dtype) -> None:
-    api = next(turns)
+    api, norms = COMPAT, (True, False) if dtype == torch.float32 else (True,)
     batch, heads, steps, width, values = 1, 2, 5, 4, 6
     rows, gates = (batch, heads, steps), (batch, heads, steps)
     shapes = [(*rows, width), (*rows, width), (*rows, values), gates, gates, (batch, heads, width, values)]
     tensors = [random(*shape, dtype=dtype, seed=seed) * 0.5 for seed, shape in enumerate(shapes)]
-    cases = [Case(api.composites.GatedDeltaUpdate(use_qk_l2_norm=norm), *tensors) for norm in (True, False)]
-    for text, norm in zip(check(api, "GatedDeltaUpdate", *cases), ("true", "false"), strict=True):
+    cases = [Case(api.composites.GatedDeltaUpdate(use_qk_l2_norm=norm), *tensors) for norm in norms]
+    for text, norm in zip(check(api, "GatedDeltaUpdate", *cases), norms, strict=True):
         assert names(text, "input_names") == ["query", "key", "value", "g", "beta", "initial_state"]
         assert names(text, "output_names") == ["output_0", "output_1"]
-        assert attribute(text, "use_qk_l2_norm") == norm
+        assert attribute(text, "use_qk_l2_norm") == str(norm).lower()
 
 
 # ---- the user's own
@@ -326,8 +331,7 @@ def test_equal_bodies_are_shared(api: Api) -> None:
     close(run(api, program, X)[0], model(X))
 
 
-@both
-@pytest.mark.parametrize("given", [("extra",), ("last",), ("extra", "last"), ()])
+@pytest.mark.parametrize(("api", "given"), [(INGOT, ("extra",)), (COMPAT, ("last",)), (COMPAT, ())])
 def test_omitted_arguments(api: Api, given: tuple[str, ...]) -> None:
     def forward(model: Any, x: Tensor, *rest: Tensor) -> Tensor:
         return model.inner(x, **dict(zip(given, rest, strict=True)))
@@ -380,11 +384,11 @@ def test_refusals(api: Api) -> None:
         assert "forward" not in holder.inner.__dict__
 
 
-@both
-def test_two_entry_points_with_composites_share_bodies_and_weights(api: Api) -> None:
+def test_entry_points_with_composites_share_weights() -> None:
+    api = COMPAT
     model = Holder(lambda m, x: m.block(x), block=Block(api.composites.RMSNorm(4)))
     converter, block = api.converter(), api.package.ExternalizeSpec(Block, "block")
-    for name, rows in (("one", 3), ("two", 3), ("three", 5)):
+    for name, rows in (("one", 3), ("two", 5)):
         converter.add_pytorch_module(
             model,
             export_fn=functools.partial(lambda rows, m: export(m, random(rows, 4)), rows),
@@ -393,7 +397,7 @@ def test_two_entry_points_with_composites_share_bodies_and_weights(api: Api) -> 
             output_names=["y"],
         )
     opened = Opened(api, api.convert(converter))
-    for name, rows in (("one", 3), ("two", 3), ("three", 5)):
+    for name, rows in (("one", 3), ("two", 5)):
         x = random(rows, 4, seed=rows)
         close(opened({"x": x}, None, name)["y"], model(x))
     weights = opened.files()["weights.safetensors"]

@@ -148,7 +148,7 @@ def test_modules_that_cannot_be_exported(api: Api) -> None:
     def fails(_: Any) -> Any:
         raise KeyError("no such weight")
 
-    with pytest.raises(RuntimeError, match="Your model failed to export: .*no such weight") as caught:
+    with pytest.raises(RuntimeError, match=r"Your model failed to export: .*no such weight") as caught:
         api.converter().add_pytorch_module(Net(), export_fn=fails)
     assert isinstance(caught.value.__cause__, KeyError)
 
@@ -161,9 +161,7 @@ def test_modules_that_cannot_be_exported(api: Api) -> None:
         return exported
 
     model = Net()
-    converter = api.converter().add_pytorch_module(
-        model, export_fn=fails_later, externalize_modules=[torch.nn.Linear]
-    )
+    converter = api.converter().add_pytorch_module(model, export_fn=fails_later, externalize_modules=[torch.nn.Linear])
     assert seen == [], "the first export is of the model as it is"
     for _ in range(2):
         with pytest.raises(RuntimeError, match=r"Internal error: re-export .*bug.*marked"):
@@ -217,7 +215,7 @@ def test_everything_that_cannot_be_converted_is_in_one_report(api: Api) -> None:
     assert "register_torch_lowering" in text and "aten.range.step, 2 times" in text
     assert Path(__file__).name in text and "Unsupported" in text
     assert "mul" not in text, "what can be converted is not in the report"
-    with pytest.raises(ValueError, match="aten.range.step"):
+    with pytest.raises(ValueError, match=r"aten\.range\.step"):
         api.converter().add_pytorch_module(Unsupported(), export_fn=lambda _: exported)
 
     converter = api.converter()
@@ -265,8 +263,7 @@ def clipping() -> torch.export.ExportedProgram:
 
 
 @both
-@pytest.mark.parametrize("name", ["acceptance::softclip.default", "acceptance::softclip"])
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("name", "late"), [("acceptance::softclip.default", True), ("acceptance::softclip", False)])
 def test_a_lowering_of_one_result(api: Api, name: str, late: bool) -> None:
     converter = api.converter()
     if late:

@@ -369,7 +369,7 @@ def test_states_of_one_name_are_one(api: Api) -> None:
 @both
 @pytest.mark.parametrize("other", [torch.zeros(4), torch.zeros(3, dtype=torch.float64), torch.ones(3)])
 def test_states_of_one_name_must_be_alike(api: Api, other: Tensor) -> None:
-    with pytest.raises(ValueError, match="(?s)'a' and 'b' both have a state 'b_count', with different .*state_names"):
+    with pytest.raises(ValueError, match=r"(?s)'a' and 'b' both have a state 'b_count', with different .*state_names"):
         api.convert(counters(api, torch.zeros(3), other))
 
 
