@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,10 +101,11 @@ class Opened:
     """A program that was saved, loaded and opened; its functions take and give arrays by name."""
 
     def __init__(self, api: Api, program: ingot.Program, optimize: bool = False) -> None:
-        self._folder = tempfile.TemporaryDirectory()
+        folder = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         if optimize:
             program.optimize()
-        self.path = Path(self._folder.name) / "model.aimodel"
+        self.path = Path(folder) / "model.aimodel"
         program.save_asset(self.path)
         self.api = api
         self.model = asyncio.run(api.model.load(self.path))
