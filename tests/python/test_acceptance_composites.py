@@ -178,7 +178,7 @@ SDPA_CASES: list[tuple[dict[str, Any], dict[str, Tensor]]] = [
 
 @pytest.mark.parametrize(
     ("heads", "dtype", "count"),
-    [(4, torch.float32, 9), (2, torch.float16, 3), (1, torch.bfloat16, 4)],
+    [(4, torch.float32, 9), (2, torch.float16, 2), (1, torch.bfloat16, 2)],
     ids=["MHA", "GQA", "MQA"],
 )
 def test_sdpa(heads: int, dtype: torch.dtype, count: int) -> None:
@@ -209,7 +209,7 @@ def test_sdpa_of_any_length(api: Api, window: int) -> None:
         close(result, model(*given))
 
 
-@DTYPES
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=["float32", "float16"])
 def test_gather_mm(dtype: torch.dtype) -> None:
     api = COMPAT
     lhs, rhs = random(2, 3, 4, dtype=dtype), random(5, 4, 6, dtype=dtype, seed=1)
@@ -227,7 +227,7 @@ def test_gather_mm(dtype: torch.dtype) -> None:
         assert attribute(text, "num_batch_axes") == "0 : si64"
 
 
-@DTYPES
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 def test_gated_delta_update(dtype: torch.dtype) -> None:
     api, norms = COMPAT, (True, False) if dtype == torch.float32 else (True,)
     batch, heads, steps, width, values = 1, 2, 5, 4, 6

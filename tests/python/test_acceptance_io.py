@@ -8,9 +8,11 @@ from typing import Any
 import ingot
 import pytest
 import torch
-from acceptance import Api, Holder, Opened, both, close, export, run
+from acceptance import API, Api, Holder, Opened, both, close, export, run
 from torch import Tensor
 
+# What does not depend on the spelling takes one of them.
+ingot_only, compat_only = (pytest.mark.parametrize("api", [api], ids=[name]) for name, api in API.items())
 X = torch.arange(6.0).reshape(2, 3)
 Y = X.flip(0) + 1
 
@@ -92,13 +94,13 @@ def summing() -> torch.export.ExportedProgram:
     return export(Holder(forward, total=torch.zeros(2, 3)), X, Y)
 
 
-@both
+@compat_only
 def test_names_need_not_be_identifiers(api: Api) -> None:
     program = api.program(export(Holder(lambda _, x: x + 1), X), input_names=["my input"], output_names=["logits/0.b"])
     close(Opened(api, program)({"my input": X})["logits/0.b"], X + 1)
 
 
-@both
+@ingot_only
 def test_an_input_may_be_called_as_an_output(api: Api) -> None:
     program = api.program(export(Holder(lambda _, x: x + 1), X), input_names=["x"], output_names=["x"])
     close(Opened(api, program)({"x": X})["x"], X + 1)
@@ -133,14 +135,14 @@ def test_numbers_strings_and_none_in_the_output(api: Api) -> None:
     assert (results[0], *results[2:]) == (None, 3, 2.5, "text", True)
 
 
-@both
+@compat_only
 def test_nothing_but_none(api: Api) -> None:
     program = api.program(export(Holder(lambda _, x: None), X))
     assert Opened(api, program)({"x": X}) == {}
     assert program(X) is None
 
 
-@both
+@ingot_only
 def test_constants_and_weights_in_the_output(api: Api) -> None:
     weight = torch.nn.Parameter(torch.randn(2))
     model = Holder(lambda m, x: (torch.ones(3), m.table, m.weight, x + 1), table=torch.full((2,), 4.0), weight=weight)
@@ -158,7 +160,7 @@ def test_inputs_in_the_output(api: Api) -> None:
         close(value, want)
 
 
-@both
+@compat_only
 def test_views_of_inputs_in_the_output(api: Api) -> None:
     program = api.program(export(Holder(lambda _, x: (x.t(), x[0], x.reshape(3, 2))), X))
     for value, want in zip(run(api, program, X), (X.t(), X[0], X.reshape(3, 2)), strict=True):
@@ -186,7 +188,7 @@ class Keywords(torch.nn.Module):
         return (x * pair["w"] + pair["b"]) * scale**power
 
 
-@both
+@ingot_only
 def test_nested_inputs_and_keywords(api: Api) -> None:
     pair, scale = {"w": X + 1, "b": X + 2}, torch.tensor(3.0)
     exported = export(Keywords(), X, pair, kwargs={"scale": scale, "power": 3})
@@ -206,7 +208,7 @@ class WithDefaults(torch.nn.Module):
         return x.repeat(count, 1) * ratio
 
 
-@both
+@compat_only
 def test_inputs_that_are_no_tensors_are_baked_in(api: Api) -> None:
     program = api.program(export(WithDefaults(), X, 2, 0.5, True, None), input_names=["x"])
     (result,) = run(api, program, X)
@@ -240,7 +242,7 @@ def test_wrong_arrays(api: Api) -> None:
         opened.function("nope")
 
 
-@both
+@ingot_only
 def test_element_types(api: Api) -> None:
     types = [torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.bool, torch.complex64]
     args = [torch.tensor([[0, 1, 1], [1, 0, 1]]).to(dtype) for dtype in types]
@@ -250,7 +252,7 @@ def test_element_types(api: Api) -> None:
         assert value.dtype == want.dtype and torch.equal(value, want)
 
 
-@both
+@compat_only
 def test_dynamic_sizes(api: Api) -> None:
     rows = torch.export.Dim("rows", min=2, max=8)
     exported = export(Holder(lambda _, x: x.sum(0) + x.shape[0]), X, dynamic_shapes=({0: rows},))
