@@ -39,12 +39,16 @@ class Part:
         input_names: Sequence[str] = (),
         output_names: Sequence[str] = (),
         state_names: Sequence[str] = (),
+        placeholder_names: bool = False,
     ) -> Part:
+        """`placeholder_names`: without `state_names`, states are called as the inputs of the graph, `b_cache` and not
+        `cache`."""
         role = {
             "entry": name,
             "input_names": list(input_names),
             "output_names": list(output_names),
             "state_names": list(state_names),
+            "placeholder_names": placeholder_names,
         }
         return Part(program, name, role, dimension_names(program, dynamic_shapes))
 

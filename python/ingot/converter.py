@@ -149,7 +149,7 @@ class TorchConverter:
             for staged in chosen:
                 progress.start(staged.name)
                 program, bodies = exported.enter_context(staged.program())
-                parts.append(Part.entry(program, staged.name, **staged.names))
+                parts.append(Part.entry(program, staged.name, placeholder_names=True, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
             parts = exported.enter_context(self._with_kernels(parts))
@@ -160,7 +160,7 @@ class TorchConverter:
 
     def clear(self, *, entrypoints: Iterable[str] | None = None) -> None:
         """Forgets what is staged, or the entry points named. Lowerings stay."""
-        for name in list(self._staged) if entrypoints is None else entrypoints:
+        for name in list(self._staged) if entrypoints is None else _as_list(entrypoints):
             self._staged.pop(name, None)
 
     def register_torch_lowering(
@@ -229,7 +229,7 @@ class TorchConverter:
         if entrypoints is None:
             chosen = list(self._staged.values())
         else:
-            wanted = [entrypoints] if isinstance(entrypoints, str) else list(entrypoints)
+            wanted = _as_list(entrypoints)
             chosen = [self._staged[name] for name in wanted if name in self._staged]
             if unknown := [name for name in wanted if name not in self._staged]:
                 known = ", ".join(self._staged) or "none"
@@ -240,14 +240,18 @@ class TorchConverter:
         return chosen
 
 
+def _as_list(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
 def _names(
     inputs: Sequence[str] | None, outputs: Sequence[str] | None, states: Sequence[str] | None
 ) -> dict[str, list[str]]:
-    return {
-        "input_names": list(inputs or ()),
-        "output_names": list(outputs or ()),
-        "state_names": list(states or ()),
-    }
+    given = {"input_names": inputs, "output_names": outputs, "state_names": states}
+    for parameter, names in given.items():
+        if isinstance(names, str):
+            raise UsageError(f"{parameter} must be a list of names, not the string '{names}'")
+    return {parameter: list(names or ()) for parameter, names in given.items()}
 
 
 def _body_part(body: Body) -> Part:

@@ -50,6 +50,7 @@ Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) 
   INGOT_TRY(entry.names.inputs, names(role, "input_names"));
   INGOT_TRY(entry.names.outputs, names(role, "output_names"));
   INGOT_TRY(entry.names.states, names(role, "state_names"));
+  entry.hasPlaceholderNames = role.contains("placeholder_names") && role["placeholder_names"] == true;
   parts.entries.push_back(std::move(entry));
   return {};
 }

@@ -96,10 +96,17 @@ Status Namer::nameStates() {
         arguments.push_back(i);
         states.push_back(argumentText(i, isBuffer ? attr::kState : attr::kName));
       }
+  bool isRenamed = false;
+  for (std::string &state : states)
+    if (auto buffer = names.buffers.find(state); buffer != names.buffers.end()) {
+      state = buffer->second;
+      isRenamed = true;
+    }
   INGOT_CHECK(checkCount(states, names.states, "stateful inputs", "state_names"));
-  if (names.states.empty())
+  if (names.states.empty() && !isRenamed)
     return {};
-  states = names.states;
+  if (!names.states.empty())
+    states = names.states;
   // By way of names that nobody has, since two states may swap theirs.
   for (unsigned argument : arguments)
     renameState(argument, "\x01" + std::to_string(argument));

@@ -8,6 +8,7 @@
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
 #include "pipeline/Diagnostics.h"
+#include "pipeline/EntryNames.h"
 #include "pipeline/Fallback.h"
 #include "pipeline/Manifest.h"
 #include "pipeline/PassRunner.h"
@@ -76,12 +77,6 @@ static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weig
   return {};
 }
 
-static Status nameParts(const Parts &parts, ModuleOp module) {
-  for (const EntryPart &entry : parts.entries)
-    INGOT_CHECK(applyNames(module.lookupSymbol<func::FuncOp>(entry.name), entry.names));
-  return {};
-}
-
 Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -103,7 +98,7 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
   for (Phase phase : {Phase::Functionalise, Phase::Lower, Phase::Optimise}) {
     INGOT_CHECK(runPhase(phase, *module, options));
     if (phase == Phase::Functionalise) // only now it is known what is state
-      INGOT_CHECK(nameParts(parts, *module));
+      INGOT_CHECK(nameEntries(parts, *module, weights));
     if (stopsAfter(options, phase) && phase != Phase::Optimise)
       return converted;
   }

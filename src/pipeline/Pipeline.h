@@ -38,6 +38,7 @@ struct EntryPart {
   const pt2::Program *program = nullptr;
   std::string name = "main";
   IoNames names = {};
+  bool hasPlaceholderNames = false; ///< states of buffers are called as the exported graph's inputs, not as the buffers
 };
 
 /// An exported program that is the body of an operator which the entry points (or other bodies) have as a node.

@@ -34,7 +34,7 @@ struct CompilerWeight {
 };
 
 /// An exported program in the caller's memory. `roleJson` says what it becomes: {"entry": name, "input_names",
-/// "output_names", "state_names"}, or {"body_of": op, "symbol", "weight_prefix", "declaration",
+/// "output_names", "state_names", "placeholder_names": bool}, or {"body_of": op, "symbol", "weight_prefix", "declaration",
 /// "metal_kernel"}.
 struct CompilerPart {
   const char *programJson;

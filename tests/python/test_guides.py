@@ -1,4 +1,4 @@
-"""The Python of the guides runs, from top to bottom."""
+"""The Python of the guides runs, from top to bottom, and prints what they show."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDES = ["compile.md", "kernels.md", "lowerings.md"]
+GUIDES = ["compile.md", "converter.md", "externalize.md", "kernels.md", "kv_cache.md", "lowerings.md"]
 
 
 @pytest.mark.parametrize("name", GUIDES)
-def test_guide(name: str) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / name).read_text(), re.MULTILINE | re.DOTALL)
-    assert blocks
+def test_guide(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```", (DOCS / name).read_text(), re.MULTILINE | re.DOTALL)
+    code = [text for language, text in blocks if language == "python"]
+    assert code
     # A file of its own: annotations are looked up in the globals of the code.
-    exec(compile("\n\n".join(blocks), str(DOCS / name), "exec"), {"__name__": "guide"})
+    exec(compile("\n\n".join(code), str(DOCS / name), "exec"), {"__name__": "guide"})
+    printed = capsys.readouterr().out
+    for language, text in blocks:
+        if language == "text":
+            assert text in printed

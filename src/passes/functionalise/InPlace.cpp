@@ -14,6 +14,9 @@ namespace ingot {
 static const llvm::StringMap<StringRef> &renamed() {
   static const llvm::StringMap<StringRef> table = {
       {"aten::zero_", "aten::zeros_like"},
+      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
       {"aten::_index_put_impl_", "aten::index_put"},
       {"aten::normal_", "aten::normal_functional"},
       {"aten::bernoulli_.float", "aten::bernoulli.p"},

@@ -1,0 +1,98 @@
+#include "pipeline/EntryNames.h"
+
+#include "dialect/Conventions.h"
+#include "import/GraphImporter.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace ingot {
+namespace {
+
+/// Written buffers by the names of their states.
+class StateTable {
+public:
+  explicit StateTable(const WeightTable &weights) : weights(weights) {}
+
+  Status add(func::FuncOp func) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (auto name = func.getArgAttrOfType<StringAttr>(i, attr::kState))
+        INGOT_CHECK(add(func, i, name.str()));
+    return {};
+  }
+
+private:
+  struct State {
+    func::FuncOp func;
+    Type type;
+    StringAttr initial; ///< key of the weight
+  };
+
+  Status add(func::FuncOp func, unsigned argument, const std::string &name) {
+    State state{func, func.getArgument(argument).getType(),
+                func.getArgAttrOfType<StringAttr>(argument, attr::kInitial)};
+    auto [known, isNew] = states.try_emplace(name, state);
+    if (isNew)
+      return {};
+    State &other = known->second;
+    const char *difference = other.type != state.type                      ? "types or shapes"
+                             : !hasSameValue(other.initial, state.initial) ? "initial values"
+                                                                           : nullptr;
+    if (difference)
+      return usageError("the entry points '" + other.func.getSymName().str() + "' and '" + func.getSymName().str() +
+                        "' both have a state '" + name + "', with different " + difference)
+          .note("states of one name are shared; give them different state_names");
+    func.setArgAttr(argument, attr::kInitial, other.initial);
+    return {};
+  }
+
+  bool hasSameValue(StringAttr a, StringAttr b) const {
+    if (a == b)
+      return true;
+    const pt2::Weight *left = a ? weights.find(a.str()) : nullptr, *right = b ? weights.find(b.str()) : nullptr;
+    if (!left || !right || left->strides != right->strides)
+      return false;
+    return std::ranges::equal(bytes(*left), bytes(*right));
+  }
+
+  static std::span<const std::byte> bytes(const pt2::Weight &weight) {
+    if (!weight.isContiguous())
+      return weight.storage;
+    return {weight.data(), static_cast<size_t>(weight.elementCount()) * byteSize(weight.dtype)};
+  }
+
+  const WeightTable &weights;
+  std::map<std::string, State> states;
+};
+
+/// The placeholders of buffers, by the buffers' keys. Tied ones are called as the first is.
+Result<std::map<std::string, std::string>> placeholders(const pt2::Program &program, WeightTable &weights) {
+  std::map<std::string, std::string> names;
+  for (const pt2::InputSpec &input : program.signature.inputs)
+    if (input.kind == pt2::InputKind::Buffer) {
+      INGOT_TRY(std::string key, weights.add(program, input)); // it is there: the program was imported
+      names.try_emplace(key, valueName(input.value));
+    }
+  return names;
+}
+
+} // namespace
+
+Status nameEntries(const Parts &parts, ModuleOp module, WeightTable &weights) {
+  StateTable states(weights);
+  for (const EntryPart &entry : parts.entries) {
+    auto func = module.lookupSymbol<func::FuncOp>(entry.name);
+    IoNames names = entry.names;
+    if (entry.hasPlaceholderNames) {
+      INGOT_TRY(names.buffers, placeholders(*entry.program, weights));
+    }
+    INGOT_CHECK(applyNames(func, names));
+    INGOT_CHECK(states.add(func));
+  }
+  return {};
+}
+
+} // namespace ingot
