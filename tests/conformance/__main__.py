@@ -19,7 +19,7 @@ import torch
 from conformance.cases import DTYPES, all_units
 from conformance.dynamic import dynamic_cases
 from conformance.pool import run_units
-from conformance.report import Tally, failures_text, summary_text
+from conformance.report import Tally, failures_text, finished, summary_text
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -36,6 +36,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--update", action="store_true", help="keep what the log has of other operators and dtypes than those run now"
     )
     parser.add_argument("--summary", type=Path, help="write counts by operator and dtype to this file (for docs)")
+    parser.add_argument("--resume", action="store_true", help="go on with the interrupted run that wrote the log")
     parser.add_argument("--show", default="wrong,crash,refused", help="statuses whose cases are listed")
     parser.add_argument("--width", type=int, default=300, help="characters of each listed detail")
     return parser.parse_args(arguments)
@@ -50,6 +51,10 @@ def main(arguments: list[str]) -> int:
         units = all_units(pattern, options.dtypes.split(","))
     tally = Tally()
     if options.log:
+        if options.resume:
+            done = finished(options.log, options.jobs)
+            units = [unit for unit in units if (unit.name, unit.dtype) not in done]
+            options.update = True
         again = {(unit.name, unit.dtype) for unit in units}
         tally.start_log(options.log, lambda old: options.update and (old.op, old.dtype) not in again)
     run_units(units, options.jobs, options.limit, tally)

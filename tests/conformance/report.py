@@ -72,6 +72,16 @@ class Tally:
         return table
 
 
+def finished(log: Path, jobs: int) -> set[tuple[str, str]]:
+    """The operators and dtypes that a log has whole; the last ones may have been interrupted."""
+    order: dict[tuple[str, str], None] = {}
+    for line in log.read_text().splitlines() if log.exists() else []:
+        outcome = json.loads(line)
+        order.pop((outcome["op"], outcome["dtype"]), None)
+        order[(outcome["op"], outcome["dtype"])] = None
+    return set(list(order)[: -2 * jobs])
+
+
 def summary_text(tally: Tally) -> str:
     rows = ["dtype   " + "".join(f"{status:>10}" for status in (*COUNTED, "export", "eager")) + "    native %"]
     for dtype, counts in tally.by_dtype().items():
