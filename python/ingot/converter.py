@@ -79,9 +79,7 @@ class TorchConverter:
         RELEASE = "release"
         """Nothing."""
 
-    def __init__(
-        self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True, keep_paths: bool = False
-    ) -> None:
+    def __init__(self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True, keep_paths: bool = False) -> None:
         """`progress`: False for no bars, which only terminals have; or a function of (what, done, of how many).
 
         Source files are recorded relative to the working folder, unless `keep_paths`.

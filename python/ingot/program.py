@@ -190,7 +190,11 @@ class Program:
     def _manifest(self) -> dict[str, Any]:
         if self._converted is not None:
             return json.loads(self._converted.manifest())
-        return json.loads((Path(self._path) / "manifest.json").read_text())
+        manifest = json.loads((Path(self._path) / "manifest.json").read_text())
+        # Older assets describe states in another way, which the core has read already.
+        described = json.loads(self._core.describe())
+        entries = described["entry_points"] if isinstance(described, dict) else described
+        return {**manifest, "entry_points": entries}
 
     @property
     def entry_points(self) -> tuple[EntryPoint, ...]:

@@ -439,7 +439,6 @@ def test_a_program_that_ran_can_still_be_stripped(api: Api) -> None:
     assert leaks(Opened(api, program), ["Linear", "test_acceptance_converter"]) == []
 
 
-@pytest.mark.xfail(strict=True, reason="issue 5: file locations are written to assets as they are")
 @both
 def test_debug_information_has_no_absolute_paths(api: Api) -> None:
     opened = Opened(api, api.program(net()))

@@ -76,7 +76,7 @@ def test_calls_and_several_results() -> None:
     text = module.as_string()
     assert text.count("call @affine") == 2
     assert "func.func private @affine" in text
-    assert 'ingot.composite_decl = "acme.affine"' in text
+    assert 'composite_decl = "acme.affine"' in text
     assert "ingot.no_inline" in text
     x = np.random.rand(3, 4).astype(np.float32)
     twice, rows = module.program()(x)
