@@ -108,7 +108,7 @@ def convert(
 
     With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
     `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
-    `plugins` are libraries with lowerings written in C or C++. Paths of source files are recorded as relative ones, unless
+    `plugins` are libraries with lowerings written in C or C++. Paths of source files become relative ones, unless
     `keep_paths`.
     """
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
