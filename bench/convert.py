@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What converting in Python costs: seconds on one core, from ExportedProgram to Program, and private memory.
 
-The first conversion of a process, which loads the compiler, and the fastest of the next ones. Memory is what the first
+The first conversion of a process and the fastest of the next ones. Importing the converter loads the compiler. Memory is what the first
 adds to the process; weights, which stay where PyTorch has them, are no part of it.
 """
 
@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-import ingot
 import torch
+from ingot import TorchConverter
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -31,7 +31,7 @@ def private_megabytes() -> float:
 def seconds_of_conversion(program: torch.export.ExportedProgram) -> tuple[float, float]:
     """And the private memory that it added."""
     before, start = private_megabytes(), time.perf_counter()
-    converted = ingot.TorchConverter(progress=False).add_exported_program(program).to_ingot()
+    converted = TorchConverter(progress=False).add_exported_program(program).to_ingot()
     elapsed = time.perf_counter() - start
     added = private_megabytes() - before
     del converted

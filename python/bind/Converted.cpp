@@ -80,6 +80,8 @@ void Converted::save(const std::string &path, bool overwrite, const std::string 
 }
 
 void initConverted(nb::module_ &module) {
+  module.def(
+      "load_compiler", [] { return static_cast<bool>(compilerApi()); }, "Whether the compiler's library is there.");
   nb::class_<Converted>(module, "Converted", "A converted program; the caller keeps its weights alive.")
       .def_static("convert", &Converted::convert, "parts"_a, "options_json"_a, "lowerings"_a = nb::list())
       .def_static("open", &Converted::open, "path"_a)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ingot._kernel import Kernel
     from ingot.program import Program
 
+# Who imports this will convert: the libraries are loaded here rather than during the first conversion.
+_core.load_compiler()
+
 _RESERVED = ("aten", "higher_order", "coreai", "coreaix")
 
 
