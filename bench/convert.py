@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What converting in Python costs: seconds on one core, from ExportedProgram to Program, and private memory.
 
-The first conversion of a process and the fastest of the next ones. Importing the converter loads the compiler. Memory is what the first
-adds to the process; weights, which stay where PyTorch has them, are no part of it.
+The first conversion of a process and the fastest of the next ones; importing the converter has loaded the compiler.
+Memory is what the first adds to the process; weights, which stay where PyTorch has them, are no part of it.
 """
 
 from __future__ import annotations
