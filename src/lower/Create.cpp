@@ -96,6 +96,20 @@ LogicalResult lowerArange(LowerContext &ctx) {
   return ctx.replace(ctx.iota(start, step, *count, ctx.resultDtype()));
 }
 
+/// torch.range: `end` counts too.
+LogicalResult lowerRange(LowerContext &ctx) {
+  Number start = ctx.number("start"), end = ctx.number("end");
+  Number step = ctx.has("step") ? ctx.number("step") : Number::of(int64_t{1});
+  if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.asDouble() == 0)
+    return ctx.refuse("bounds must be known here, and the step must not be zero");
+  auto count = static_cast<int64_t>(std::floor((end.asDouble() - start.asDouble()) / step.asDouble())) + 1;
+  auto number = [&](const Number &given) {
+    double value = given.asDouble();
+    return isIntegral(ctx.resultDtype()) ? Number::of(static_cast<int64_t>(value)) : Number::of(value);
+  };
+  return ctx.replace(ctx.iota(number(start), number(step), Size(count), ctx.resultDtype()));
+}
+
 /// Numbers from start to end in steps of one size, in `compute`: from both ends to the middle, as PyTorch does, so that
 /// the last one is `end` exactly.
 static Value evenSteps(LowerContext &ctx, int64_t count, Type compute) {

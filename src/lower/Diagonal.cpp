@@ -145,6 +145,28 @@ LogicalResult lowerBlockDiag(LowerContext &ctx) {
   return ctx.replace(ctx.concat(strips, 0));
 }
 
+/// Tensors of different lengths one beside another, filled up to the longest.
+LogicalResult lowerPadSequence(LowerContext &ctx) {
+  SmallVector<Value> rows = ctx.tensors("sequences");
+  Type dtype = ctx.resultDtype();
+  bool isBatchFirst = ctx.flag("batch_first"), padsLeft = ctx.string("padding_side") == "left";
+  Size longest = 0;
+  for (Value row : rows) {
+    if (rankOf(row) == 0)
+      return ctx.refuse("sequences have at least one dimension");
+    longest = ctx.larger(longest, ctx.dim(row, 0));
+  }
+  int64_t axis = isBatchFirst ? 0 : 1;
+  for (Value &row : rows) {
+    Sizes sizes = ctx.sizes(row);
+    sizes[0] = ctx.minus(longest, sizes[0]);
+    Value filling = ctx.full(Number::of(ctx.real("padding_value")), sizes, dtype);
+    row = ctx.cast(row, dtype);
+    row = ctx.insertDim(padsLeft ? ctx.concat({filling, row}, 0) : ctx.concat({row, filling}, 0), axis);
+  }
+  return ctx.replace(ctx.concat(rows, axis));
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Tables of positions, known here
 //===------------------------------------------------------------------------------------------===//

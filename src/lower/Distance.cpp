@@ -137,6 +137,32 @@ LogicalResult lowerCosineSimilarity(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, products, {axis}), {axis}), dtype));
 }
 
+/// The norm of every slice along `dim`, of the whole for -1, in the type of computation.
+static Value normExcept(LowerContext &ctx, Value v, double p) {
+  Value wide = ctx.cast(v, computeType(dtypeOf(v)));
+  SmallVector<int64_t> others = axisRange(0, rankOf(v));
+  if (ctx.integer("dim") == -1)
+    return ctx.reshape(vectorNorm(ctx, wide, p, others), {});
+  others.erase(others.begin() + ctx.axis("dim", rankOf(v)));
+  return vectorNorm(ctx, wide, p, others);
+}
+
+LogicalResult lowerNormExceptDim(LowerContext &ctx) {
+  Value v = ctx.tensor("v");
+  return ctx.replace(ctx.cast(normExcept(ctx, v, static_cast<double>(ctx.integer("pow"))), dtypeOf(v)));
+}
+
+/// v * (g / |v|), and the norms where they are asked for.
+LogicalResult lowerWeightNorm(LowerContext &ctx) {
+  Value v = ctx.tensor("v"), g = ctx.tensor("g");
+  Value norm = normExcept(ctx, v, 2);
+  Value factor = ctx.binary<DivOp>(ctx.cast(g, dtypeOf(norm)), norm);
+  Value result = ctx.cast(ctx.binary<MulOp>(ctx.cast(v, dtypeOf(norm)), factor), dtypeOf(v));
+  if (ctx.numResults() == 1)
+    return ctx.replace(result);
+  return ctx.replace({result, ctx.cast(norm, ctx.resultDtype(1))});
+}
+
 /// Slices along `dim` whose norm is above maxnorm are shortened to it.
 LogicalResult lowerRenorm(LowerContext &ctx) {
   Value x = ctx.tensor("self");

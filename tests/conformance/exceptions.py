@@ -113,6 +113,12 @@ TABLE = (
         "eager computes weights and sums in the 16-bit type itself",
     ),
     Row(Kind.ROUNDING, r"nn_functional_adaptive_avg_pool3d", "eager adds 16-bit numbers in the 16-bit type"),
+    Row(
+        Kind.ROUNDING,
+        r"nn_functional_interpolate_(linear|bilinear|bicubic|trilinear)|nn_functional_upsample_bilinear",
+        "eager rounds the weights of neighbours to 16 bits, and sums on the way",
+    ),
+    Row(Kind.ROUNDING, r"index_reduce_mean", "eager adds 16-bit numbers in the 16-bit type"),
     Row(Kind.ROUNDING, r"nn_functional_linear_cross_entropy.*", "a product of matrices, rounded to 16 bits in eager"),
     Row(Kind.ROUNDING, r"nn_functional_hinge_embedding_loss", "eager rounds a 16-bit margin and mean on the way"),
     Row(
