@@ -65,9 +65,8 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
   programs.reserve(given.size()); // parts point to them
   Parts parts;
   for (const CompilerPart &part : given) {
-    INGOT_TRY(pt2::Program program,
-              pt2::readProgramFromMemory({part.programJson, part.programBytes},
-                                         memoryWeights({part.weights, part.weightCount})));
+    INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory({part.programJson, part.programBytes},
+                                                               memoryWeights({part.weights, part.weightCount})));
     programs.push_back(std::move(program));
     INGOT_CHECK(addPart(parts, programs.back(), part.roleJson));
   }
@@ -143,8 +142,7 @@ std::vector<pt2::MemoryWeight> memoryWeights(std::span<const CompilerWeight> wei
 const CompilerProgramApi kProgramApi = {
     [](const CompilerPart *parts, size_t count, const ingot_lowering *lowerings, size_t loweringCount,
        const char *options, CompilerProgram **program, CompilerError *error) {
-      return guarded(error,
-                     [&] { return convertParts({parts, count}, {lowerings, loweringCount}, options, program); });
+      return guarded(error, [&] { return convertParts({parts, count}, {lowerings, loweringCount}, options, program); });
     },
     [](const char *path, CompilerProgram **program, CompilerError *error) {
       return guarded(error, [&] { return openProgram(path, program); });

@@ -28,7 +28,7 @@ inline constexpr const char *kWeights = "ingot.weights"; ///< strings, on bodies
 inline constexpr const char *kBodyOf = "ingot.body_of";  ///< string, on bodies: the operator that they are
 inline constexpr const char *kCompositeDecl = "composite_decl"; ///< dictionary, on bodies: what a compiler may swap in
 inline constexpr const char *kOutputNames = "ingot.output_names"; ///< strings: a name for every flat output
-inline constexpr const char *kNoInline = "ingot.no_inline"; ///< unit: stays a function of its own
+inline constexpr const char *kNoInline = "ingot.no_inline";       ///< unit: stays a function of its own
 
 // On carrier ops and ingot.yield whose returns are not simply the results in order.
 inline constexpr const char *kReturns =

@@ -29,8 +29,9 @@ private:
                     const char *parameter) const {
     if (given.empty() || given.size() == current.size())
       return {};
-    return usageError("Graph has " + std::to_string(current.size()) + " " + what + " (" + listText(current) + "), but " +
-                      parameter + " has " + std::to_string(given.size()) + " entries (" + listText(given) + ")");
+    return usageError("Graph has " + std::to_string(current.size()) + " " + what + " (" + listText(current) +
+                      "), but " + parameter + " has " + std::to_string(given.size()) + " entries (" + listText(given) +
+                      ")");
   }
 
   std::string argumentText(unsigned argument, StringRef attribute) {

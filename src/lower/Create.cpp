@@ -142,8 +142,8 @@ LogicalResult lowerLogspace(LowerContext &ctx) {
   int64_t count = ctx.integer("steps");
   // A single number is computed in float64, without rounding `start` to the result's type.
   Type compute = count == 1 ? ctx.builder.getF64Type() : computeType(floatType(dtype));
-  Value exponents = count == 1 ? ctx.expand(ctx.as(ctx.operand("start"), compute), {Size(1)})
-                               : evenSteps(ctx, count, compute);
+  Value exponents =
+      count == 1 ? ctx.expand(ctx.as(ctx.operand("start"), compute), {Size(1)}) : evenSteps(ctx, count, compute);
   Value base = ctx.constant(ctx.real("base"), compute);
   return ctx.replace(ctx.cast(ctx.binary<PowOp>(base, exponents), dtype));
 }

@@ -53,8 +53,7 @@ LogicalResult addProduct(LowerContext &ctx, Value a, Value b) {
   if (beta.is(0)) // self does not count, not even its NaNs
     return ctx.replace(ctx.cast(scaled(ctx.matmul(a, b), alpha), dtype));
   self = scaled(ctx.cast(self, compute), beta);
-  Value result = alpha.is(1) ? ctx.matmul(a, b, self)
-                             : ctx.binary<AddOp>(self, scaled(ctx.matmul(a, b), alpha));
+  Value result = alpha.is(1) ? ctx.matmul(a, b, self) : ctx.binary<AddOp>(self, scaled(ctx.matmul(a, b), alpha));
   return ctx.replace(ctx.cast(result, dtype));
 }
 

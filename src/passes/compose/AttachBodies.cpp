@@ -44,9 +44,9 @@ private:
     llvm::append_range(operands, node.getValues());
     FunctionType type = body.getFunctionType();
     if (operands.size() != type.getNumInputs() || node.getNumResults() != type.getNumResults())
-      return node.emitError("the body of ") << node.getTarget() << " takes " << type.getNumInputs() << " values and gives "
-                                            << type.getNumResults() << ", the node has " << operands.size() << " and "
-                                            << node.getNumResults();
+      return node.emitError("the body of ")
+             << node.getTarget() << " takes " << type.getNumInputs() << " values and gives " << type.getNumResults()
+             << ", the node has " << operands.size() << " and " << node.getNumResults();
     auto call = builder.create<func::CallOp>(node.getLoc(), body.getSymName(), node.getResultTypes(), operands);
     node.replaceAllUsesWith(call.getResults());
     node.erase();
