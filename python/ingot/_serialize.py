@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingot._core import WeightRef
 from ingot.errors import UnsupportedError
@@ -43,7 +44,8 @@ def _json_of(program: ExportedProgram) -> bytes:
 
     program.validate()
     with _enable_graph_inputs_of_type_nn_module(program.example_inputs):
-        graph_serializer = serde.GraphModuleSerializer(program.graph_signature, program.module_call_graph)
+        calls = _without_return_types(program.module_call_graph)
+        graph_serializer = serde.GraphModuleSerializer(program.graph_signature, calls)
         graph_module = graph_serializer.serialize(program.graph_module)
     major, minor = schema.SCHEMA_VERSION
     serialized = schema.ExportedProgram(
@@ -56,6 +58,29 @@ def _json_of(program: ExportedProgram) -> bytes:
         guards_code=program._guards_code,
     )
     return serde._to_json_bytes(serialized)
+
+
+def _without_return_types(calls: list[Any]) -> list[Any]:
+    """Results such as torch.return_types.topk, which torch cannot write down, become plain tuples."""
+    from torch.utils import _pytree as pytree
+
+    def plain(spec: Any) -> Any:
+        if spec.is_leaf():
+            return spec
+        children = [plain(child) for child in spec.children()]
+        if spec.type.__module__ == "torch.return_types":
+            return pytree.TreeSpec(tuple, None, children)
+        same = all(new is old for new, old in zip(children, spec.children(), strict=True))
+        return spec if same else pytree.TreeSpec(spec.type, spec.context, children)
+
+    def replaced(call: Any) -> Any:
+        if call.signature is None:
+            return call
+        signature = call.signature
+        specs = {"in_spec": plain(signature.in_spec), "out_spec": plain(signature.out_spec)}
+        return dataclasses.replace(call, signature=dataclasses.replace(signature, **specs))
+
+    return [replaced(call) for call in calls]
 
 
 def custom_schemas(program: ExportedProgram) -> list[str]:

@@ -292,6 +292,20 @@ def test_temporary_files_go_with_the_program() -> None:
     assert not folder.exists()
 
 
+def test_named_results_of_torch_are_tuples() -> None:
+    class Best(torch.nn.Module):
+        def forward(self, x):
+            return {"top": torch.topk(x, 2), "all": x.sort(-1)}
+
+    x = torch.randn(3, 5)
+    exported = torch.export.export(Best(), (x,))
+    result, expected = ingot.convert(exported)(x), Best()(x)
+    for name, values in expected.items():
+        assert isinstance(result[name], tuple)
+        torch.testing.assert_close(result[name], tuple(values))
+    assert isinstance(exported.module()(x)["top"], torch.return_types.topk)
+
+
 def test_bfloat16_in_numpy() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
 
