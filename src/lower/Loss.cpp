@@ -48,9 +48,11 @@ Value halfSquare(LowerContext &ctx, Value x) { return ctx.binary<MulOp>(ctx.bina
 
 } // namespace
 
+/// 16-bit differences are rounded before they are squared.
 LogicalResult lowerMseLoss(LowerContext &ctx) {
   return pairLoss(ctx, [&](Value a, Value b) {
     Value difference = ctx.binary<SubOp>(a, b);
+    difference = ctx.cast(ctx.cast(difference, ctx.resultDtype()), dtypeOf(a));
     return ctx.binary<MulOp>(difference, difference);
   });
 }
@@ -105,25 +107,26 @@ LogicalResult lowerKlDiv(LowerContext &ctx) {
   });
 }
 
+/// PyTorch computes it op by op, so that 16-bit floats are rounded after each.
 LogicalResult lowerPoissonNllLoss(LowerContext &ctx) {
   Value x = ctx.tensor("input"), target = ctx.tensor("target");
   auto pair = promotePair(ctx, x, target, Types::ToFloat);
   if (!pair || !isFloat(dtypeOf(pair->a)))
     return ctx.refuse("needs real operands");
-  Type dtype = dtypeOf(pair->a), compute = computeType(dtype);
-  x = ctx.cast(pair->a, compute);
-  target = ctx.cast(pair->b, compute);
+  Type dtype = dtypeOf(pair->a);
+  x = pair->a;
+  target = pair->b;
   Value loss;
   if (ctx.flag("log_input"))
     loss = ctx.binary<SubOp>(ctx.unary<ExpOp>(x), ctx.binary<MulOp>(target, x));
   else
     loss = ctx.binary<SubOp>(x, ctx.binary<MulOp>(target, ctx.unary<LogOp>(ctx.binary<AddOp>(x, ctx.real("eps")))));
   if (ctx.flag("full")) { // Stirling's formula for log(target!)
-    Value half = ctx.unary<LogOp>(ctx.binary<MulOp>(target, 2 * std::numbers::pi));
+    Value half = ctx.unary<LogOp>(scaledBy<MulOp>(ctx, target, Number::of(2 * std::numbers::pi), Types::Keep));
     Value formula = ctx.binary<SubOp>(ctx.binary<MulOp>(target, ctx.unary<LogOp>(target)), target);
     formula = ctx.binary<AddOp>(formula, ctx.binary<MulOp>(half, 0.5));
     Value isSmall = ctx.compare<LeOp>(target, 1);
-    loss = ctx.binary<AddOp>(loss, ctx.select(isSmall, ctx.constant(0, compute), formula));
+    loss = ctx.binary<AddOp>(loss, ctx.select(isSmall, ctx.constant(0, dtype), formula));
   }
   return ctx.replace(reduceLoss(ctx, loss, dtype));
 }

@@ -118,6 +118,9 @@ TABLE = (
         r"nn_functional_interpolate_(linear|bilinear|bicubic|trilinear)|nn_functional_upsample_bilinear",
         "eager rounds the weights of neighbours to 16 bits, and sums on the way",
     ),
+    Row(
+        Kind.ROUNDING, r"(masked_)?log_softmax.*", "eager rounds 16-bit sums on the way for all but the last dimension"
+    ),
     Row(Kind.ROUNDING, r"index_reduce_mean", "eager adds 16-bit numbers in the 16-bit type"),
     Row(Kind.ROUNDING, r"nn_functional_linear_cross_entropy.*", "a product of matrices, rounded to 16 bits in eager"),
     Row(Kind.ROUNDING, r"nn_functional_hinge_embedding_loss", "eager rounds a 16-bit margin and mean on the way"),
