@@ -51,10 +51,14 @@ class _Staged:
     """The export of a module that has nothing to be kept whole."""
 
     @contextlib.contextmanager
-    def program(self) -> Iterator[tuple[ExportedProgram, Sequence[Body]]]:
+    def program(self, progress: Progress) -> Iterator[tuple[ExportedProgram, Sequence[Body]]]:
         if self.specs:
             assert self.export_fn is not None
-            made = externalize(self.source, self.export_fn, self.specs)
+
+            def show(_: int, body: str) -> None:
+                progress.start(f"{self.name}: {body}")
+
+            made = externalize(self.source, self.export_fn, self.specs, progress_bar=show)
             yield made.program, made.bodies
         elif self.bodies:
             with bound_calls(self.source, self.bodies) as program:
@@ -149,7 +153,7 @@ class TorchConverter:
         with contextlib.ExitStack() as exported, Progress(self._progress, len(chosen)) as progress:
             for staged in chosen:
                 progress.start(staged.name)
-                program, bodies = exported.enter_context(staged.program())
+                program, bodies = exported.enter_context(staged.program(progress))
                 parts.append(Part.entry(program, staged.name, placeholder_names=True, **staged.names))
                 parts += [_body_part(body) for body in bodies]
                 progress.step(staged.name)
