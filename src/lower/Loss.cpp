@@ -219,8 +219,8 @@ LogicalResult lowerMarginRankingLoss(LowerContext &ctx) {
     return failure(); // wideOperands said why
   Value difference = ctx.binary<SubOp>((*wide)[0], (*wide)[1]);
   Value score = ctx.binary<MulOp>(ctx.unary<NegOp>((*wide)[2]), difference);
-  Type compute = dtypeOf(score);
-  score = ctx.binary<AddOp>(score, ctx.constant(ctx.number("margin"), compute));
+  Type compute = floatType(dtypeOf(score)); // the margin is a float
+  score = ctx.binary<AddOp>(ctx.cast(score, compute), ctx.constant(ctx.number("margin"), compute));
   return ctx.replace(reduceLoss(ctx, atLeastZero(ctx, score), ctx.resultDtype()));
 }
 

@@ -112,7 +112,11 @@ TABLE = (
         r"grid_sampler_[23]d|nn_functional_grid_sample",
         "eager computes weights and sums in the 16-bit type itself",
     ),
-    Row(Kind.ROUNDING, r"nn_functional_adaptive_avg_pool3d", "eager adds 16-bit numbers in the 16-bit type"),
+    Row(
+        Kind.ROUNDING,
+        r"nn_functional_(adaptive_avg_pool3d|interpolate_area)",
+        "eager adds 16-bit numbers in the 16-bit type",
+    ),
     Row(
         Kind.ROUNDING,
         r"nn_functional_interpolate_(linear|bilinear|bicubic|trilinear)|nn_functional_upsample_bilinear",
