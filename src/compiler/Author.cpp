@@ -6,6 +6,7 @@
 #include "lower/FitType.h"
 #include "lower/PluginBuilder.h"
 #include "pipeline/Authored.h"
+#include "pipeline/Modules.h"
 #include "pipeline/Diagnostics.h"
 
 #include <list>
@@ -32,7 +33,7 @@ struct OpenGraph {
 
 struct AuthoredModule {
   AuthoredModule() : context(MLIRContext::Threading::DISABLED) {
-    prepareAuthoring(context);
+    prepareContext(context);
     module = ModuleOp::create(UnknownLoc::get(&context));
   }
 

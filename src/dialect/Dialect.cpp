@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -30,20 +29,7 @@ using namespace mlir;
 
 namespace ingot {
 
-namespace {
-
-/// Every op of ours means the same wherever it stands.
-struct Inliner : DialectInlinerInterface {
-  using DialectInlinerInterface::DialectInlinerInterface;
-
-  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
-};
-
-} // namespace
-
 void IngotDialect::initialize() {
-  addInterfaces<Inliner>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialect/Attrs.cpp.inc"

@@ -7,11 +7,6 @@
 
 namespace ingot {
 
-/// Loads the dialects that a module needs.
-void prepareAuthoring(mlir::MLIRContext &context);
-
-Result<std::string> moduleBytecode(mlir::ModuleOp module);
-
 /// A copy of the module is optimised: what an asset is written from.
 Result<Converted> convertAuthored(mlir::ModuleOp module, const PipelineOptions &options);
 

@@ -10,14 +10,13 @@
 #include "pipeline/Diagnostics.h"
 #include "pipeline/EntryNames.h"
 #include "pipeline/Fallback.h"
-#include "pipeline/Manifest.h"
+#include "pipeline/Modules.h"
 #include "pipeline/PassRunner.h"
 #include "pipeline/Paths.h"
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
 #include <mlir/AsmParser/AsmParser.h>
-#include <mlir/Bytecode/BytecodeWriter.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Parser/Parser.h>
@@ -28,22 +27,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// A context for one run. Single-threaded: programs are small, and starting threads costs more.
-static void prepare(MLIRContext &context) {
-  context.printOpOnDiagnostic(false); // errors are for people; the IR can be dumped
-  context.loadDialect<IngotDialect, func::FuncDialect, arith::ArithDialect>();
-}
-
 static bool stopsAfter(const PipelineOptions &options, Phase phase) {
   return options.stopAfter && *options.stopAfter == phase;
-}
-
-static Result<std::string> writeBytecode(ModuleOp module) {
-  std::string bytes;
-  llvm::raw_string_ostream stream(bytes);
-  if (failed(writeBytecodeToFile(module, stream)))
-    return internalError("the program could not be written as bytecode");
-  return bytes;
 }
 
 /// Sets an attribute from its text, where there is one.
@@ -80,7 +65,7 @@ static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weig
 Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  prepare(context);
+  prepareContext(context);
   Converted converted;
 
   // A schema that we cannot read is no schema; its operator then stays as it was exported.
@@ -107,10 +92,8 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
     makePathsRelative(*module);
   (*module)->removeAttr(attr::kFallback);
   prepareFallback(*module);
-  INGOT_TRY(converted.bytecode, writeBytecode(*module));
-  INGOT_TRY(converted.content, describeContent(*module, weights));
+  INGOT_TRY(converted, finishModule(*module, weights));
   converted.content.manifest.torchVersion = parts.entries.front().program->torchVersion;
-  converted.content.program = std::as_bytes(std::span(converted.bytecode));
   return converted;
 }
 
@@ -126,7 +109,7 @@ static Result<OwningOpRef<ModuleOp>> readBytecode(std::span<const std::byte> byt
 
 Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  prepare(context);
+  prepareContext(context);
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
   Operation *shown = function.empty() ? module->getOperation() : module->lookupSymbol(function);
   if (!shown)
@@ -139,19 +122,19 @@ Result<std::string> programText(std::span<const std::byte> bytecode, const std::
 
 Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  prepare(context);
+  prepareContext(context);
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
   PassManager manager(&context);
   manager.addPass(createStripDebugInfoPass());
   if (failed(manager.run(*module)))
     return internalError("locations could not be removed");
-  return writeBytecode(*module);
+  return moduleBytecode(*module);
 }
 
 Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  prepare(context);
+  prepareContext(context);
   Specialised specialised;
 
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
