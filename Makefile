@@ -1,6 +1,6 @@
 # One word for each thing a contributor does. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test unit lit pytest checks conformance bench docs format lint clean setup
+.PHONY: help demo build test unit lit pytest checks conformance bench bench-quick docs format lint clean setup
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -8,7 +8,7 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.c
 PY_FILES = $(shell git ls-files -co --exclude-standard '*.py')
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install the tools (Debian packages, .venv); nothing to do when they are there
 	@scripts/setup.sh
@@ -44,8 +44,11 @@ conformance: build ## every operator PyTorch knows against eager (hours), and do
 demo: build ## convert a model, run it and compare it with PyTorch
 	@$(PY) examples/demo.py
 
-bench: build ## measure the models of bench/ against PyTorch
+bench: build ## measure Ingot beside other runtimes, each in its own environment (an hour; the first time more)
 	@$(PY) bench/run.py
+
+bench-quick: build ## three models of it in two minutes
+	@$(PY) bench/run.py --quick
 
 docs: build ## write docs/generated anew from the tables
 	@$(PY) docs/generate.py

@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
-"""Ingot beside PyTorch eager (and torch.compile), on the same exported programs at batch 1.
+"""Ingot beside the other runtimes, on the same exported programs and inputs.
 
-Runs are interleaved, so that a busy machine slows all alike; the table has medians, and the quarter and three-quarter
-quantiles behind them. Results are compared with eager before anything is timed.
+Every runtime is a process in an environment of its own (build/peers, made when it is first needed; what cannot be
+installed or converted is reported). Results are compared with eager PyTorch before anything is timed. Runs are
+interleaved, so that a busy machine slows all alike; the table has medians, and the quarter and three-quarter quantiles.
+
+  python bench/run.py                                    everything
+  python bench/run.py --models resnet50,bert_base --threads 2
+  python bench/run.py --quick                            three models, two minutes
 """
 
 from __future__ import annotations
@@ -11,139 +16,98 @@ import argparse
 import json
 import logging
 import platform
-import statistics
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import contest
 import ingot
+import numpy as np
+import report
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from models import zoo  # noqa: E402
 from support import assert_close, export, save_pt2, tensors_of  # noqa: E402
-from support import ingot as program  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results.json"
-Call = Callable[[], Any]
+CHART = ROOT / "bench" / "results.svg"
+BATCHED = ("resnet50", "mobilenet_v2", "bert_base", "vit_b16")
+QUICK = ("resnet50", "mobilenet_v2", "minilm")
 
 
-@dataclass
-class Timing:
-    """Milliseconds of one contestant."""
-
-    samples: list[float] = field(default_factory=list)
-
-    def median(self) -> float:
-        return statistics.median(self.samples)
-
-    def spread(self) -> tuple[float, float]:
-        low, _, high = statistics.quantiles(self.samples, n=4)
-        return low, high
+def save_arrays(path: Path, tensors: Any) -> Path:
+    np.savez(path, **{f"{i:03}": tensor.detach().numpy() for i, tensor in enumerate(tensors)})
+    return path
 
 
-@dataclass
-class Result:
-    model: str
-    threads: int
-    convert_s: float
-    specialise_s: float
-    timings: dict[str, Timing] = field(default_factory=dict)
+def measure(name: str, batch: int, options: argparse.Namespace, folder: Path) -> list[report.Row]:
+    module, args = zoo.FAMILIES[name](batch, "small" if options.small else "full")
+    model = folder / f"{name}.pt2"
+    save_pt2(export(module, args), model)
+    inputs = save_arrays(folder / "inputs.npz", args)
+    expected = [tensor.detach() for tensor in tensors_of(module(*args))]
+    del module
 
-    def ratio(self) -> float:
-        return self.timings["eager"].median() / self.timings["ingot"].median()
+    def check(runtime: str, outputs: Path) -> None:
+        with np.load(outputs) as file:
+            found = [torch.from_numpy(file[key]) for key in sorted(file.files)]
+        if len(found) != len(expected):
+            raise AssertionError(f"{runtime} gives {len(found)} outputs, not {len(expected)}")
+        for index, (left, right) in enumerate(zip(found, expected, strict=True)):
+            assert_close(left, right, what=f"{name} by {runtime}, output {index}")
 
-
-def seconds(work: Call) -> tuple[float, Any]:
-    start = time.perf_counter()
-    value = work()
-    return time.perf_counter() - start, value
-
-
-def interleave(contestants: dict[str, Call], budget_s: float) -> dict[str, Timing]:
-    """Every contestant in turn, at least 5 times, until the time is spent."""
-    timings = {name: Timing() for name in contestants}
-    for call in contestants.values():
-        call()
-    end = time.perf_counter() + budget_s
-    while time.perf_counter() < end or len(next(iter(timings.values())).samples) < 5:
-        for name, call in contestants.items():
-            taken, _ = seconds(call)
-            timings[name].samples.append(taken * 1e3)
-    return timings
-
-
-def check(name: str, actual: Any, expected: Any) -> None:
-    for index, (left, right) in enumerate(zip(tensors_of(actual), tensors_of(expected), strict=True)):
-        assert_close(left, right, what=f"{name} output {index}")
-
-
-def measure(name: str, options: argparse.Namespace, folder: Path) -> list[Result]:
-    size: zoo.Size = "small" if options.quick else "full"
-    module, args = zoo.FAMILIES[name](1, size)
-    pt2, asset = folder / f"{name}.pt2", folder / f"{name}.ingot"
-    save_pt2(export(module, args), pt2)
-    convert_s, _ = seconds(lambda: program("convert", pt2, "-o", asset))
-    specialise_s, loaded = seconds(lambda: ingot.load(asset))
-    contestants: dict[str, Call] = {"eager": lambda: module(*args), "ingot": lambda: loaded(*args)}
-    if options.compile:
-        compiled = torch.compile(module)
-        contestants["compile"] = lambda: compiled(*args)
-    expected = module(*args)
-    for contestant, call in contestants.items():
-        check(f"{name} by {contestant}", call(), expected)
-    results = []
+    rows = []
     for threads in options.threads:
-        torch.set_num_threads(threads)
-        ingot.set_num_threads(threads)
-        timings = interleave(contestants, options.seconds)
-        results.append(Result(name, threads, convert_s, specialise_s, timings))
-    return results
+        task = contest.Task(model, inputs, folder, threads, options.seconds)
+        rows.append(report.Row(name, batch, threads, contest.race(task, options.runtimes, check)))
+    return rows
 
 
-def print_table(results: list[Result], contestants: list[str]) -> None:
-    times = "".join(f"{name + ' ms':>26}" for name in contestants)
-    print(f"{'model':<18}{'threads':>8}{times}{'eager/ingot':>13}{'convert s':>11}{'specialise s':>14}")
-    for result in results:
-        cells = ""
-        for name in contestants:
-            low, high = result.timings[name].spread()
-            cells += f"{f'{result.timings[name].median():.2f} [{low:.2f}, {high:.2f}]':>26}"
-        tail = f"{result.ratio():>12.2f}x{result.convert_s:>11.2f}{result.specialise_s:>14.2f}"
-        print(f"{result.model:<18}{result.threads:>8}{cells}{tail}")
-
-
-def write_results(results: list[Result], quick: bool) -> None:
+def write_results(rows: list[report.Row], options: argparse.Namespace) -> None:
     about = {
         "machine": platform.processor() or platform.machine(),
         "torch": torch.__version__,
         "ingot": ingot.__version__,
-        "size": "small" if quick else "full",
+        "size": "small" if options.small else "full",
     }
-    RESULTS.write_text(json.dumps({"about": about, "results": [asdict(result) for result in results]}, indent=1) + "\n")
+    results = [asdict(row) | {"ratio_to_fastest_peer": row.ratio()} for row in rows]
+    RESULTS.write_text(json.dumps({"about": about, "results": results}, indent=1) + "\n")
+    most = max(options.threads)
+    CHART.write_text(report.chart([row for row in rows if row.threads == most and row.batch == 1], options.runtimes))
+
+
+def chosen(parser: argparse.ArgumentParser, text: str, known: Any, what: str) -> list[str]:
+    names = text.split(",")
+    if unknown := sorted(set(names) - set(known)):
+        parser.error(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ",".join(zoo.FAMILIES)
-    parser.add_argument("--models", default=names, help=f"comma-separated, of {names}")
+    parser.add_argument("--models", default=",".join(zoo.FAMILIES), help="comma-separated (default: all)")
+    parser.add_argument("--runtimes", default=",".join(contest.RUNTIMES), help="comma-separated (default: all)")
     parser.add_argument("--threads", default="1,2", help="comma-separated numbers of threads (default: 1,2)")
-    parser.add_argument("--seconds", type=float, help="for each model and number of threads (default: 10, quick: 1)")
-    parser.add_argument("--compile", action="store_true", help="measure torch.compile as well")
-    parser.add_argument("--quick", action="store_true", help="small sizes and short runs, to see that all works")
+    parser.add_argument("--batches", default="1,8", help="sizes of the batch; above 1 for four models (default: 1,8)")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="for each model and number of threads (default: 10)"
+    )
+    parser.add_argument("--small", action="store_true", help="small sizes of the models, to see that all works")
+    parser.add_argument(
+        "--quick", action="store_true", help="three models at batch 1 with two threads, for two minutes"
+    )
     options = parser.parse_args()
-    options.models = options.models.split(",")
+    if options.quick:
+        options.models, options.threads, options.batches, options.seconds = ",".join(QUICK), "2", "1", 5.0
+    options.models = chosen(parser, options.models, zoo.FAMILIES, "model")
+    options.runtimes = chosen(parser, options.runtimes, contest.RUNTIMES, "runtime")
     options.threads = [int(number) for number in options.threads.split(",")]
-    options.seconds = options.seconds or (1.0 if options.quick else 10.0)
-    unknown = sorted(set(options.models) - set(zoo.FAMILIES))
-    if unknown:
-        parser.error(f"no such model: {', '.join(unknown)}; there are {names}")
+    options.batches = [int(number) for number in options.batches.split(",")]
     return options
 
 
@@ -151,14 +115,16 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     options = parse()
-    results: list[Result] = []
-    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for number, name in enumerate(options.models, 1):
-            print(f"[{number}/{len(options.models)}] {name}", file=sys.stderr)
-            results += measure(name, options, Path(folder))
-    contestants = ["eager", "compile", "ingot"] if options.compile else ["eager", "ingot"]
-    print_table(results, contestants)
-    write_results(results, options.quick)
+    cases = [(name, batch) for batch in options.batches for name in options.models if batch == 1 or name in BATCHED]
+    rows: list[report.Row] = []
+    with torch.no_grad():
+        for number, (name, batch) in enumerate(cases, 1):
+            print(f"[{number}/{len(cases)}] {name}, batch {batch}", file=sys.stderr)
+            with tempfile.TemporaryDirectory() as folder:
+                rows += measure(name, batch, options, Path(folder))
+    print(report.table(rows, options.runtimes))
+    print(report.costs([row for row in rows if row.threads == max(options.threads)], options.runtimes))
+    write_results(rows, options)
 
 
 if __name__ == "__main__":

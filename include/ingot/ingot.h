@@ -87,7 +87,8 @@ INGOT_API void ingot_set_seed(uint64_t seed);
 
 /* Converts `pt2_path` and saves the asset at `asset_path`. Refuses to replace an existing one unless
  * `overwrite` is non-zero. `options_json` may be NULL; keys: specialise, stop_after, dump_ir, disable_passes, time_passes,
- * fallback, keep_paths, schemas, plugins (paths of libraries with lowerings, see ingot/plugin.h). */
+ * fallback, composites (norms, attention and others as functions with declarations), keep_paths, schemas, plugins (paths
+ * of libraries with lowerings, see ingot/plugin.h). */
 INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_path, int32_t overwrite,
                                      const char *options_json);
 

@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -158,6 +159,18 @@ public:
   }
   Value number(int64_t value) { return checked(api->int_number(builder, value)); }
 
+  /// What builds a body: from its arguments to its results. It may use values from around it.
+  using Build = std::function<std::vector<Value>(const std::vector<Value> &)>;
+  /// What `then` builds where the condition (one boolean) holds when the program runs, else what `otherwise` builds.
+  std::vector<Value> branch(Value condition, const Build &then, const Build &otherwise);
+  /// The carried values after `step` has replaced them as long as `test`, which gives one boolean, holds.
+  std::vector<Value> loop(const std::vector<Value> &carried, const Build &test, const Build &step);
+  /// Defines a private function and gives its name. It must not use values from around it. `declaration` says what it
+  /// is, as an MLIR dictionary; empty: nothing.
+  std::string define(const char *name, const std::vector<Type> &types, const Build &build,
+                     const std::string &declaration = "");
+  std::vector<Value> call(const std::string &function, const std::vector<Value> &operands);
+
   /// The size of a dimension, as a number of the program.
   Value dim(Value x, int64_t axis) { return op("dim", {x}, ("{axis = " + std::to_string(axis) + "}").c_str()); }
 
@@ -169,6 +182,9 @@ private:
       fail();
     return {*this, value};
   }
+  ingot_body body(const std::vector<Type> &types, const Build &build);
+  /// What `call(results, capacity, count)` writes.
+  template <typename Call> std::vector<Value> resultsOf(Call call);
 };
 
 //===------------------------------------------------------------------------------------------===//
@@ -224,11 +240,31 @@ inline std::vector<int64_t> Argument::integers() const {
   return numbers;
 }
 
+namespace detail {
+
+inline std::vector<ingot_value> handlesOf(const std::vector<Value> &values) {
+  std::vector<ingot_value> handles;
+  for (const Value &value : values)
+    handles.push_back(value.get());
+  return handles;
+}
+
+} // namespace detail
+
+template <typename Call> std::vector<Value> Lowering::resultsOf(Call call) {
+  std::vector<ingot_value> made(64);
+  size_t count = 0;
+  if (call(made.data(), made.size(), &count) != INGOT_PLUGIN_OK)
+    fail();
+  std::vector<Value> values;
+  for (size_t i = 0; i < count && i < made.size(); ++i)
+    values.emplace_back(*this, made[i]);
+  return values;
+}
+
 inline std::vector<Value> Lowering::ops(const char *name, const std::vector<Value> &operands,
                                         const OpOptions &options) {
-  std::vector<ingot_value> handles;
-  for (const Value &operand : operands)
-    handles.push_back(operand.get());
+  const std::vector<ingot_value> handles = detail::handlesOf(operands);
   std::vector<ingot_type> types;
   for (const Type &type : options.results)
     types.push_back(type.view());
@@ -242,14 +278,73 @@ inline std::vector<Value> Lowering::ops(const char *name, const std::vector<Valu
   op.dtype = options.dtype ? static_cast<int32_t>(*options.dtype) : INGOT_NO_DTYPE;
   op.result_types = types.empty() ? nullptr : types.data();
   op.result_count = types.size();
-  ingot_value made[8];
-  size_t count = 0;
-  if (api->create(builder, &op, made, std::size(made), &count) != INGOT_PLUGIN_OK)
+  return resultsOf([&](ingot_value *results, size_t capacity, size_t *count) {
+    return api->create(builder, &op, results, capacity, count);
+  });
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Bodies
+//===------------------------------------------------------------------------------------------===//
+
+inline ingot_body Lowering::body(const std::vector<Type> &types, const Build &build) {
+  std::vector<ingot_type> views;
+  for (const Type &type : types)
+    views.push_back(type.view());
+  std::vector<ingot_value> arguments(types.size());
+  if (api->begin_body(builder, views.data(), views.size(), arguments.data()) != INGOT_PLUGIN_OK)
     fail();
-  std::vector<Value> values;
-  for (size_t i = 0; i < count && i < std::size(made); ++i)
-    values.emplace_back(*this, made[i]);
-  return values;
+  std::vector<Value> given;
+  for (ingot_value argument : arguments)
+    given.emplace_back(*this, argument);
+  std::vector<ingot_value> results;
+  try {
+    results = detail::handlesOf(build(given));
+  } catch (...) {
+    api->drop_body(builder);
+    throw;
+  }
+  ingot_body made = api->end_body(builder, results.data(), results.size());
+  if (!made)
+    fail();
+  return made;
+}
+
+inline std::vector<Value> Lowering::branch(Value condition, const Build &then, const Build &otherwise) {
+  ingot_body first = body({}, then), second = body({}, otherwise);
+  return resultsOf([&](ingot_value *results, size_t capacity, size_t *count) {
+    return api->create_if(builder, condition.get(), first, second, results, capacity, count);
+  });
+}
+
+inline std::vector<Value> Lowering::loop(const std::vector<Value> &carried, const Build &test, const Build &step) {
+  std::vector<Type> types;
+  for (const Value &value : carried)
+    types.push_back(value.type());
+  ingot_body first = body(types, test), second = body(types, step);
+  const std::vector<ingot_value> handles = detail::handlesOf(carried);
+  std::vector<ingot_value> made(handles.size());
+  if (api->create_while(builder, first, second, handles.data(), handles.size(), made.data()) != INGOT_PLUGIN_OK)
+    fail();
+  std::vector<Value> results;
+  for (ingot_value result : made)
+    results.emplace_back(*this, result);
+  return results;
+}
+
+inline std::string Lowering::define(const char *name, const std::vector<Type> &types, const Build &build,
+                                    const std::string &declaration) {
+  const char *given = api->define_function(builder, name, declaration.c_str(), body(types, build));
+  if (!given)
+    fail();
+  return given;
+}
+
+inline std::vector<Value> Lowering::call(const std::string &function, const std::vector<Value> &operands) {
+  const std::vector<ingot_value> handles = detail::handlesOf(operands);
+  return resultsOf([&](ingot_value *results, size_t capacity, size_t *count) {
+    return api->call_function(builder, function.c_str(), handles.data(), handles.size(), results, capacity, count);
+  });
 }
 
 //===------------------------------------------------------------------------------------------===//

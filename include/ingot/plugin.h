@@ -29,7 +29,8 @@
 extern "C" {
 #endif
 
-#define INGOT_PLUGIN_VERSION 1
+/* 1: first. 2: bodies of branches, loops and functions. */
+#define INGOT_PLUGIN_VERSION 2
 #define INGOT_PLUGIN_EXPORT __attribute__((visibility("default")))
 
 enum { INGOT_PLUGIN_OK = 0, INGOT_PLUGIN_FAILED = 1 };
@@ -42,6 +43,7 @@ enum { INGOT_PLUGIN_OK = 0, INGOT_PLUGIN_FAILED = 1 };
 typedef struct ingot_builder ingot_builder;
 typedef const struct ingot_value_impl *ingot_value;       /* a result of an op, or an argument */
 typedef const struct ingot_argument_impl *ingot_argument; /* an argument of the node */
+typedef const struct ingot_body_impl *ingot_body;         /* ops for a branch, a loop or a function */
 
 /* A tensor, or a symbolic number: `is_number` with int64, float64 or bool. */
 typedef struct ingot_type {
@@ -126,6 +128,25 @@ typedef struct ingot_builder_api {
   ingot_value (*int_number)(ingot_builder *builder, int64_t number);
   ingot_value (*float_number)(ingot_builder *builder, double number);
   ingot_value (*bool_number)(ingot_builder *builder, int32_t number);
+
+  /* Bodies. After begin_body ops are created in the body, until end_body takes its results or drop_body gives it up;
+   * `arguments` receives a value for each type. Bodies may be nested. Those of branches and loops may use values from
+   * around them. Each body is used once. */
+  int32_t (*begin_body)(ingot_builder *builder, const ingot_type *types, size_t count, ingot_value *arguments);
+  ingot_body (*end_body)(ingot_builder *builder, const ingot_value *results, size_t count);
+  void (*drop_body)(ingot_builder *builder);
+  /* One of two bodies without arguments, by a boolean of one element. As create does, writes the results. */
+  int32_t (*create_if)(ingot_builder *builder, ingot_value condition, ingot_body then, ingot_body otherwise,
+                       ingot_value *results, size_t capacity, size_t *count);
+  /* `body` as long as `test`, which gives one boolean. Both have the carried values as arguments, and `body` gives new
+   * ones, as many as `results` receives. */
+  int32_t (*create_while)(ingot_builder *builder, ingot_body test, ingot_body body, const ingot_value *carried,
+                          size_t count, ingot_value *results);
+  /* A private function; gives the name it gets, null if it fails. `composite_decl` says what the function is, for
+   * compilers that know it: an MLIR dictionary, or NULL. */
+  const char *(*define_function)(ingot_builder *builder, const char *name, const char *composite_decl, ingot_body body);
+  int32_t (*call_function)(ingot_builder *builder, const char *name, const ingot_value *operands, size_t operand_count,
+                           ingot_value *results, size_t capacity, size_t *count);
 } ingot_builder_api;
 
 typedef int32_t (*ingot_lower_fn)(const ingot_builder_api *api, ingot_builder *builder, void *user);

@@ -34,6 +34,24 @@ TypeTuple toTuple(const ingot_type &type) {
 
 ingot_value toValue(uintptr_t handle) { return reinterpret_cast<ingot_value>(handle); }
 uintptr_t fromValue(ingot_value value) { return reinterpret_cast<uintptr_t>(value); }
+ingot_body toBody(uintptr_t handle) { return reinterpret_cast<ingot_body>(handle); }
+
+std::vector<ingot_value> toValues(const std::vector<uintptr_t> &handles) {
+  std::vector<ingot_value> values;
+  for (uintptr_t handle : handles)
+    values.push_back(toValue(handle));
+  return values;
+}
+
+std::vector<uintptr_t> fromValues(const std::vector<ingot_value> &values) {
+  std::vector<uintptr_t> handles;
+  for (ingot_value value : values)
+    handles.push_back(fromValue(value));
+  return handles;
+}
+
+/// More results than any op or function has that Python code writes.
+constexpr size_t kMaxResults = 1024;
 
 } // namespace
 
@@ -56,13 +74,23 @@ uintptr_t Builder::checked(ingot_value value) const {
   return fromValue(value);
 }
 
+template <typename Call> std::vector<uintptr_t> Builder::resultsOf(Call call) const {
+  std::vector<ingot_value> results(kMaxResults);
+  size_t count = 0;
+  if (call(results.data(), &count) != INGOT_PLUGIN_OK)
+    fail();
+  if (count > kMaxResults)
+    throw Failure(ErrorKind::Unsupported,
+                  "an op or function with more than " + std::to_string(kMaxResults) + " results");
+  results.resize(count);
+  return fromValues(results);
+}
+
 std::vector<uintptr_t> Builder::create(const std::string &name, const std::vector<uintptr_t> &operands,
                                        const std::optional<std::vector<int32_t>> &groups, const std::string &attributes,
                                        const std::optional<std::string> &dtype,
                                        const std::optional<std::vector<TypeTuple>> &resultTypes) const {
-  std::vector<ingot_value> values;
-  for (uintptr_t operand : operands)
-    values.push_back(toValue(operand));
+  const std::vector<ingot_value> values = toValues(operands);
   std::vector<ingot_type> types;
   if (resultTypes)
     for (const TypeTuple &type : *resultTypes)
@@ -77,14 +105,8 @@ std::vector<uintptr_t> Builder::create(const std::string &name, const std::vecto
   op.dtype = dtype ? dtypeNumber(*dtype) : INGOT_NO_DTYPE;
   op.result_types = resultTypes ? types.data() : nullptr;
   op.result_count = types.size();
-  ingot_value results[8];
-  size_t count = 0;
-  if (api->create(live(), &op, results, std::size(results), &count) != INGOT_PLUGIN_OK)
-    fail();
-  std::vector<uintptr_t> handles;
-  for (size_t i = 0; i < std::min(count, std::size(results)); ++i)
-    handles.push_back(fromValue(results[i]));
-  return handles;
+  return resultsOf(
+      [&](ingot_value *results, size_t *count) { return api->create(live(), &op, results, kMaxResults, count); });
 }
 
 uintptr_t Builder::constant(const TypeTuple &tuple, const nb::bytes &data) const {
@@ -106,6 +128,54 @@ uintptr_t Builder::number(nb::handle object) const {
   if (nb::isinstance<nb::int_>(object))
     return checked(api->int_number(live(), nb::cast<int64_t>(object)));
   return checked(api->float_number(live(), nb::cast<double>(object)));
+}
+
+std::vector<uintptr_t> Builder::beginBody(const std::vector<TypeTuple> &tuples) const {
+  std::vector<ingot_type> types;
+  for (const TypeTuple &tuple : tuples)
+    types.push_back(viewOf(tuple));
+  std::vector<ingot_value> arguments(types.size());
+  if (api->begin_body(live(), types.data(), types.size(), arguments.data()) != INGOT_PLUGIN_OK)
+    fail();
+  return fromValues(arguments);
+}
+
+uintptr_t Builder::endBody(const std::vector<uintptr_t> &results) const {
+  const std::vector<ingot_value> values = toValues(results);
+  ingot_body body = api->end_body(live(), values.data(), values.size());
+  if (!body)
+    fail();
+  return reinterpret_cast<uintptr_t>(body);
+}
+
+std::vector<uintptr_t> Builder::createIf(uintptr_t condition, uintptr_t then, uintptr_t otherwise) const {
+  return resultsOf([&](ingot_value *results, size_t *count) {
+    return api->create_if(live(), toValue(condition), toBody(then), toBody(otherwise), results, kMaxResults, count);
+  });
+}
+
+std::vector<uintptr_t> Builder::createWhile(uintptr_t test, uintptr_t body,
+                                            const std::vector<uintptr_t> &carried) const {
+  const std::vector<ingot_value> values = toValues(carried);
+  std::vector<ingot_value> results(values.size());
+  if (api->create_while(live(), toBody(test), toBody(body), values.data(), values.size(), results.data()) !=
+      INGOT_PLUGIN_OK)
+    fail();
+  return fromValues(results);
+}
+
+std::string Builder::defineFunction(const std::string &name, const std::string &declaration, uintptr_t body) const {
+  const char *given = api->define_function(live(), name.c_str(), declaration.c_str(), toBody(body));
+  if (!given)
+    fail();
+  return given;
+}
+
+std::vector<uintptr_t> Builder::callFunction(const std::string &name, const std::vector<uintptr_t> &operands) const {
+  const std::vector<ingot_value> values = toValues(operands);
+  return resultsOf([&](ingot_value *results, size_t *count) {
+    return api->call_function(live(), name.c_str(), values.data(), values.size(), results, kMaxResults, count);
+  });
 }
 
 nb::object Builder::argument(ingot_argument argument) const {
@@ -151,9 +221,7 @@ std::vector<TypeTuple> Builder::resultTypes() const {
 }
 
 void Builder::setResults(const std::vector<uintptr_t> &handles) const {
-  std::vector<ingot_value> values;
-  for (uintptr_t value : handles)
-    values.push_back(toValue(value));
+  const std::vector<ingot_value> values = toValues(handles);
   if (api->set_results(live(), values.data(), values.size()) != INGOT_PLUGIN_OK)
     fail();
 }
@@ -197,7 +265,14 @@ void initBuilder(nb::module_ &module) {
       .def("constant", &Builder::constant, "type"_a, "data"_a)
       .def("constant_data", &Builder::constantData, "value"_a)
       .def("number", &Builder::number, "number"_a)
-      .def("type_of", &Builder::typeOf, "value"_a);
+      .def("type_of", &Builder::typeOf, "value"_a)
+      .def("begin_body", &Builder::beginBody, "types"_a)
+      .def("end_body", &Builder::endBody, "results"_a)
+      .def("drop_body", &Builder::dropBody)
+      .def("create_if", &Builder::createIf, "condition"_a, "then"_a, "otherwise"_a)
+      .def("create_while", &Builder::createWhile, "test"_a, "body"_a, "carried"_a)
+      .def("define_function", &Builder::defineFunction, "name"_a, "declaration"_a, "body"_a)
+      .def("call_function", &Builder::callFunction, "name"_a, "operands"_a);
 }
 
 } // namespace ingot::bind

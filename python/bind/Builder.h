@@ -44,6 +44,16 @@ public:
   /// A Python number as a symbolic one.
   uintptr_t number(nanobind::handle object) const;
 
+  // Bodies are their addresses, too.
+
+  std::vector<uintptr_t> beginBody(const std::vector<TypeTuple> &types) const;
+  uintptr_t endBody(const std::vector<uintptr_t> &results) const;
+  void dropBody() const { api->drop_body(live()); }
+  std::vector<uintptr_t> createIf(uintptr_t condition, uintptr_t then, uintptr_t otherwise) const;
+  std::vector<uintptr_t> createWhile(uintptr_t test, uintptr_t body, const std::vector<uintptr_t> &carried) const;
+  std::string defineFunction(const std::string &name, const std::string &declaration, uintptr_t body) const;
+  std::vector<uintptr_t> callFunction(const std::string &name, const std::vector<uintptr_t> &operands) const;
+
   /// Name and content; a value is ("value", its address), an element type ("dtype", its name).
   nanobind::list arguments() const;
   std::vector<TypeTuple> resultTypes() const;
@@ -52,6 +62,8 @@ public:
 private:
   [[noreturn]] void fail() const;
   uintptr_t checked(ingot_value value) const;
+  /// What `call(results, count)` writes.
+  template <typename Call> std::vector<uintptr_t> resultsOf(Call call) const;
   nanobind::object argument(ingot_argument argument) const;
 
   ingot_builder *handle;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -354,3 +354,44 @@ def arith(name: str, a: Number, b: Number) -> Value:
     if left.type != right.type or left.type != ScalarType(ElementType("int64")):
         raise UsageError(f"{name} needs two whole numbers, not {left.type} and {right.type}")
     return single(name, [left, right], {})
+
+
+# Bodies.
+
+
+def body(function: Callable[..., Any], types: Sequence[Type] = ()) -> int:
+    """What the function builds from values of these types, as a handle for the op that gets it."""
+    builder = current_builder()
+    handles = builder.begin_body([type_to_tuple(entry) for entry in types])
+    try:
+        made = function(*(Value(builder, handle) for handle in handles))
+        results = [any_value(value) for value in (made if isinstance(made, list | tuple) else [made])]
+    except BaseException:
+        builder.drop_body()
+        raise
+    return builder.end_body([value._handle for value in results])
+
+
+def _unpacked(handles: Sequence[int]) -> Any:
+    values = tuple(Value(current_builder(), handle) for handle in handles)
+    return values[0] if len(values) == 1 else values
+
+
+def if_(condition: Operand, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """What `then()` builds if the condition (one boolean) holds when the program runs, else what `otherwise()` builds.
+
+    Both give one value, or equally many of the same types. They may use values from around them.
+    """
+    chosen = any_value(condition)
+    return _unpacked(current_builder().create_if(chosen._handle, body(then), body(otherwise)))
+
+
+def while_(test: Callable[..., Any], step: Callable[..., Any], *carried: Operand) -> Any:
+    """The carried values after `step(*carried)` has replaced them as long as `test(*carried)` holds.
+
+    Their types stay. Both functions may use values from around them.
+    """
+    values = [any_value(value) for value in carried]
+    types = [value.type for value in values]
+    handles = body(test, types), body(step, types)
+    return _unpacked(current_builder().create_while(*handles, [value._handle for value in values]))

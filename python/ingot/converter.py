@@ -86,14 +86,23 @@ class TorchConverter:
         RELEASE = "release"
         """Nothing."""
 
-    def __init__(self, *, mode: Mode = Mode.DEBUG, progress: ProgressOption = True, keep_paths: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        mode: Mode = Mode.DEBUG,
+        progress: ProgressOption = True,
+        keep_paths: bool = False,
+        composites: bool = False,
+    ) -> None:
         """`progress`: False for no bars, which only terminals have; or a function of (what, done, of how many).
 
-        Source files are recorded relative to the working folder, unless `keep_paths`.
+        Source files are recorded relative to the working folder, unless `keep_paths`. With `composites`, norms,
+        pooling, attention and a few other ATen operators are functions with a declaration each, for compilers that have
+        them whole; what they compute is the same.
         """
         self._mode = self.Mode(mode)
         self._progress = progress
-        self._options = {"keep_paths": keep_paths}
+        self._options = {"keep_paths": keep_paths, "composites": composites}
         self._staged: dict[str, _Staged] = {}
         self._lowerings: dict[str, LoweringFunction] = {}
         self._kernels: list[Kernel] = []

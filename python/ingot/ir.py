@@ -223,6 +223,10 @@ def building(builder: Builder) -> Iterator[None]:
         _active.builders.pop()
 
 
+def has_builder() -> bool:
+    return bool(_active.builders)
+
+
 def current_builder() -> Builder:
     if not _active.builders:
         raise UsageError("ops can be made only inside a lowering, or inside a graph of a module (`@ops.graph`)")

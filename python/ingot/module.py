@@ -23,12 +23,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ingot import _build, _core
 from ingot.errors import UsageError
-from ingot.ir import DYNAMIC, DTypeLike, ElementType, TensorType, Value, building, current_builder, type_to_tuple
+from ingot.ir import (
+    DYNAMIC,
+    DTypeLike,
+    ElementType,
+    TensorType,
+    Value,
+    building,
+    current_builder,
+    has_builder,
+    type_to_tuple,
+)
 
 if TYPE_CHECKING:
     import os
 
     from ingot.asset import Asset
+    from ingot.composite import CompositeDecl
     from ingot.program import Program
 
 __all__ = ["Graph", "Module", "TensorSpec", "graph"]
@@ -116,9 +127,9 @@ class Module:
 
 
 class Graph:
-    """A graph of a module. Calling it inside another graph emits a call."""
+    """A graph of a module, or one that a lowering made. Calling it inside another graph emits a call."""
 
-    def __init__(self, module: Module, name: str, inputs: list[str], outputs: list[str]) -> None:
+    def __init__(self, module: Module | None, name: str, inputs: list[str], outputs: list[str]) -> None:
         self.module, self.name, self.inputs, self.outputs = module, name, tuple(inputs), tuple(outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -127,7 +138,10 @@ class Graph:
             raise UsageError(f"graph '{self.name}' takes {', '.join(self.inputs) or 'nothing'}")
         builder = current_builder()
         operands = [_build.any_value(given[name])._handle for name in self.inputs]
-        made = self.module._core.call(builder, self.name, operands, len(self.outputs))
+        if self.module is None:
+            made = builder.call_function(self.name, operands)
+        else:
+            made = self.module._core.call(builder, self.name, operands, len(self.outputs))
         values = tuple(Value(builder, handle, name) for handle, name in zip(made, self.outputs, strict=True))
         return values[0] if len(values) == 1 else values
 
@@ -162,15 +176,49 @@ def _results(returned: Any, name: str) -> list[Value]:
     return [_build.any_value(value) for value in values]
 
 
+class _Ports(typing.NamedTuple):
+    """What a function says about its inputs (by parameter) and outputs, and how they are called."""
+
+    inputs: dict[str, TensorSpec]
+    outputs: list[TensorSpec]
+    input_names: list[str]
+    output_names: list[str]
+
+    @staticmethod
+    def of(function: Callable[..., Any]) -> _Ports:
+        hints = typing.get_type_hints(function, include_extras=True)
+        inputs, outputs = _input_specs(function, hints), _output_specs(function, hints)
+        single = "output" if len(outputs) == 1 else None
+        return _Ports(
+            inputs,
+            outputs,
+            [spec.name or parameter for parameter, spec in inputs.items()],
+            [spec.name or single or f"output_{i}" for i, spec in enumerate(outputs)],
+        )
+
+
+def _local_graph(function: Callable[..., Any], name: str, composite_decl: str) -> Graph:
+    """A private function beside the program whose node is lowered."""
+    builder, ports = current_builder(), _Ports.of(function)
+
+    def body(*arguments: Value) -> list[Value]:
+        results = _results(function(**dict(zip(ports.inputs, arguments, strict=True))), name)
+        if [value.type for value in results] != [spec.type for spec in ports.outputs]:
+            given, declared = [str(value.type) for value in results], [str(spec.type) for spec in ports.outputs]
+            raise UsageError(f"graph '{name}' gives {given} and declares {declared}")
+        return results
+
+    handle = _build.body(body, [spec.type for spec in ports.inputs.values()])
+    return Graph(None, builder.define_function(name, composite_decl, handle), ports.input_names, ports.output_names)
+
+
 def _build_graph(function: Callable[..., Any], name: str, private: bool, no_inline: bool, composite_decl: str) -> Graph:
     if not _entered.modules:
+        if has_builder():
+            return _local_graph(function, name, composite_decl)
         raise UsageError("a graph belongs to a module: write it inside `with module:`")
     module = _entered.modules[-1]
-    hints = typing.get_type_hints(function, include_extras=True)
-    inputs, outputs = _input_specs(function, hints), _output_specs(function, hints)
-    names = [spec.name or parameter for parameter, spec in inputs.items()]
-    single = "output" if len(outputs) == 1 else None
-    output_names = [spec.name or single or f"output_{i}" for i, spec in enumerate(outputs)]
+    inputs, outputs, names, output_names = _Ports.of(function)
     builder = module._core.begin_graph(
         name,
         [spec._port(label) for spec, label in zip(inputs.values(), names, strict=True)],
@@ -198,15 +246,18 @@ def graph(
     name: str | None = None,
     private: bool = False,
     no_inline: bool = False,
-    composite_decl: str = "",
+    composite_decl: str | CompositeDecl = "",
 ) -> Any:
     """Makes the function a graph of the module whose `with` block this is; its body is built at once.
+
+    Inside a lowering it becomes a private function of the program that is converted.
 
     `private` graphs are only called by others. `no_inline` ones stay functions of their own, and `composite_decl` says
     what the function is, so that a tuned form can stand for its body.
     """
 
     def decorate(given: Callable[..., Any]) -> Graph:
-        return _build_graph(given, name or given.__name__, private, no_inline, composite_decl)
+        declaration = composite_decl if isinstance(composite_decl, str) else composite_decl.as_dictionary()
+        return _build_graph(given, name or given.__name__, private, no_inline, declaration)
 
     return decorate if function is None else decorate(function)

@@ -6,8 +6,8 @@
 #include "lower/FitType.h"
 #include "lower/PluginBuilder.h"
 #include "pipeline/Authored.h"
-#include "pipeline/Modules.h"
 #include "pipeline/Diagnostics.h"
+#include "pipeline/Modules.h"
 
 #include <list>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -106,6 +106,10 @@ Result<OpenGraph *> beginGraph(AuthoredModule &module, const AuthorGraph &graph)
     return usageError("the module has a graph '" + std::string(graph.name) + "' already");
   INGOT_TRY(SmallVector<Type> arguments, typesOf(inputs, &module.context));
   INGOT_TRY(SmallVector<Type> results, typesOf(outputs, &module.context));
+  const StringRef text = graph.compositeDecl ? graph.compositeDecl : "";
+  Attribute declaration = lower::declarationOf(text, &module.context);
+  if (!declaration)
+    return usageError("the declaration of '" + std::string(graph.name) + "' does not parse");
   OpBuilder builder(module.module->getBodyRegion());
   builder.setInsertionPointToEnd(module.module->getBody());
   Location loc = NameLoc::get(builder.getStringAttr(graph.name));
@@ -114,24 +118,11 @@ Result<OpenGraph *> beginGraph(AuthoredModule &module, const AuthorGraph &graph)
     func.setPrivate();
   if (graph.noInline)
     func->setAttr(attr::kNoInline, builder.getUnitAttr());
-  if (graph.compositeDecl && *graph.compositeDecl)
-    func->setAttr(attr::kCompositeDecl, builder.getStringAttr(graph.compositeDecl));
+  if (!text.empty())
+    func->setAttr(attr::kCompositeDecl, declaration);
   describePorts(func, inputs, outputs);
   builder.setInsertionPointToEnd(func.addEntryBlock());
   return &module.open.emplace_back(func, builder);
-}
-
-/// The value with exactly the declared type.
-Result<Value> fitExactly(lower::Emitter &emit, Value value, Type declared, const std::string &place) {
-  if (!value)
-    return usageError(place + " is no value");
-  std::string problem, given = lower::typeText(value.getType());
-  Value fitting = lower::fitType(emit, value, declared, problem);
-  if (!fitting)
-    return usageError(place + ": " + problem + " (given " + given + ", declared " + lower::typeText(declared) + ")");
-  if (fitting.getType() == declared)
-    return fitting;
-  return emit.reshapeTo(fitting, cast<RankedTensorType>(declared));
 }
 
 Status endGraph(AuthoredModule &module, ingot_builder *handle, ArrayRef<ingot_value> values) {
@@ -147,7 +138,7 @@ Status endGraph(AuthoredModule &module, ingot_builder *handle, ArrayRef<ingot_va
   SmallVector<Value> results;
   for (auto [i, value] : llvm::enumerate(values)) {
     std::string place = name + "[" + std::to_string(i) + "]";
-    INGOT_TRY(Value fitting, fitExactly(emit, lower::toValue(value), type.getResult(i), place));
+    INGOT_TRY(Value fitting, lower::fitExactly(emit, lower::toValue(value), type.getResult(i), place));
     results.push_back(fitting);
   }
   graph->builder.create<func::ReturnOp>(graph->func.getLoc(), results);
@@ -176,7 +167,7 @@ Status callGraph(AuthoredModule &module, ingot_builder *handle, const char *name
   SmallVector<Value> values;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     std::string place = "operand " + std::to_string(i) + " of '" + name + "'";
-    INGOT_TRY(Value fitting, fitExactly(emit, lower::toValue(operand), type.getInput(i), place));
+    INGOT_TRY(Value fitting, lower::fitExactly(emit, lower::toValue(operand), type.getInput(i), place));
     values.push_back(fitting);
   }
   auto call = graph->builder.create<func::CallOp>(graph->func.getLoc(), callee, values);

@@ -36,6 +36,8 @@ static bool *findFlag(CompilerOptions &options, const std::string &key) {
     return &options.specialise;
   if (key == "keep_paths")
     return &options.pipeline.keepPaths;
+  if (key == "composites")
+    return &options.pipeline.composites;
   if (key == "time_passes")
     return &options.pipeline.timePasses;
   return key == "fallback" ? &options.pipeline.fallback : nullptr;

@@ -13,7 +13,7 @@ struct CompilerOptions {
 };
 
 /// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool),
-/// "fallback" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths).
+/// "fallback" (bool), "composites" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
 

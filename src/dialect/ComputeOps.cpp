@@ -88,6 +88,14 @@ LogicalResult MatmulOp::verify() {
   return success();
 }
 
+LogicalResult GatherMatmulOp::verify() {
+  RankedTensorType a = getA().getType(), table = getTable().getType();
+  if (a.getRank() < 2 || table.getRank() != 3 || !a.getElementType().isF32() || !table.getElementType().isF32())
+    return emitOpError("needs matrices [..., M, K] and a table [R, K, N] of type f32");
+  RankedTensorType chosen = indexSelectType(table, getIndices().getType(), 0);
+  return verifyResultType(*this, chosen ? matmulType(a, chosen) : RankedTensorType(), getType());
+}
+
 LogicalResult ConvOp::verify() {
   ConvShape conv{.strides = getStrides(),
                  .padLow = getPadLow(),

@@ -138,6 +138,10 @@ Types inferPositions(Inference &op) { return {RankedTensorType::get({kUnknown}, 
 
 // Products and windows.
 
+Types inferGatherMatmul(Inference &op) {
+  RankedTensorType chosen = indexSelectType(op.tensor(1), op.tensor(2), 0);
+  return {chosen ? matmulType(op.tensor(0), chosen) : RankedTensorType()};
+}
 Types inferMatmul(Inference &op) { return {matmulType(op.tensor(0), op.tensor(1))}; }
 Types inferConv(Inference &op) {
   ConvShape conv{.strides = op.list("strides"),
@@ -219,6 +223,7 @@ Types inferAdjoint(Inference &op) {
   std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
   return {withShape(x, shape)};
 }
+Types inferGatedDelta(Inference &op) { return {op.tensor(2), op.tensor(5)}; }
 Types inferCtcLoss(Inference &op) {
   RankedTensorType probs = op.tensor(0);
   return {probs.getRank() == 3 ? withShape(probs, probs.getShape().slice(1, 1)) : RankedTensorType()};
@@ -276,6 +281,7 @@ constexpr Rule kRules[] = {
     {"repeat_index", inferPositions},
     // products, windows
     {"matmul", inferMatmul},
+    {"gather_matmul", inferGatherMatmul},
     {"conv", inferConv},
     {"attention", inferAttention},
     {"max_pool", inferMaxPool},
@@ -300,6 +306,7 @@ constexpr Rule kRules[] = {
     {"matrix_exp", sameAsFirst},
     {"check_info", sameAsFirst},
     {"ctc_loss", inferCtcLoss},
+    {"gated_delta", inferGatedDelta},
     // random numbers
     {"random_uniform", randomBySizes},
     {"random_normal", randomBySizes},

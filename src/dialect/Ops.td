@@ -290,6 +290,20 @@ def Ingot_MatmulOp : Ingot_Op<"matmul", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$a `,` $b (`bias` $bias^)? (`residual` $residual^)? attr-dict `:` functional-type(operands, results)";
 }
 
+def Ingot_GatherMatmulOp : Ingot_Op<"gather_matmul"> {
+  let summary = "batched matrix product with the matrices of a table that indices name: matmul(a, table[indices])";
+  let description = [{
+    a is [..., M, K] and the table [R, K, N], both of type f32; the indices' shape broadcasts against the leading dimensions of a. No
+    matrix is copied, so experts chosen for a token cost what reading them costs.
+    ```mlir
+    %r = ingot.gather_matmul %a, %t, %i : (tensor<8x1x16xf32>, tensor<32x16x4xf32>, tensor<8xi64>) -> tensor<8x1x4xf32>
+    ```
+  }];
+  let arguments = (ins Ingot_Tensor:$a, Ingot_Tensor:$table, Ingot_Tensor:$indices);
+  let results = (outs Ingot_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
 def Ingot_ConvOp : Ingot_Op<"conv", [AttrSizedOperandSegments]> {
   let summary = "convolution over 1 to 3 spatial dimensions, then bias and activation";
   let description = [{

@@ -38,6 +38,25 @@ LogicalResult RecurrentOp::verify() {
   return verifyResultType(*this, h, getLastH().getType());
 }
 
+LogicalResult GatedDeltaOp::verify() {
+  RankedTensorType query = getQuery().getType(), value = getValue().getType(), state = getState().getType();
+  if (llvm::any_of(getOperands(),
+                   [](Value x) { return !cast<RankedTensorType>(x.getType()).getElementType().isF32(); }))
+    return emitOpError("needs operands of type f32");
+  if (query.getRank() != 4 || value.getRank() != 4 || state.getRank() != 4 || getBeta().getType().getRank() != 3)
+    return emitOpError("needs query, key and value [B, H, S, D], decay and beta [B, H, S] and a state [B, H, K, V]");
+  if (!shapesAgree(query.getShape(), getKey().getType().getShape()) ||
+      !shapesAgree(query.getShape().drop_back(), value.getShape().drop_back()) ||
+      !shapesAgree(query.getShape().drop_back(), getDecay().getType().getShape()) ||
+      !shapesAgree(query.getShape().drop_back(), getBeta().getType().getShape()) ||
+      !shapesAgree(query.getShape().take_front(2), state.getShape().take_front(2)) ||
+      !shapesAgree({query.getDimSize(3), value.getDimSize(3)}, state.getShape().take_back(2)))
+    return emitOpError("the operands do not fit each other");
+  if (failed(verifyResultType(*this, value, getResult().getType())))
+    return failure();
+  return verifyResultType(*this, state, getLastState().getType());
+}
+
 LogicalResult CtcLossOp::verify() {
   RankedTensorType probs = getLogProbs().getType();
   if (probs.getRank() != 3 || !isFloat(probs.getElementType()) || getInputLengths().getType().getRank() != 1 ||

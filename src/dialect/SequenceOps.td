@@ -1,4 +1,5 @@
-// Layers that walk over time or over bags of words: recurrent networks, connectionist classification, embedding bags.
+// Layers that walk over time or over bags of words: recurrent networks, linear attention, connectionist classification,
+// embedding bags.
 #ifndef INGOT_SEQUENCE_OPS_TD
 #define INGOT_SEQUENCE_OPS_TD
 
@@ -22,6 +23,21 @@ def Ingot_RecurrentOp : Ingot_Op<"recurrent", [AttrSizedOperandSegments]> {
     $gates `,` $h `,` $weight (`cell` $c^)? (`bias` $bias^)? (`projection` $projection^)? (`batch_sizes` $batch_sizes^)? attr-dict `:`
     functional-type(operands, results)
   }];
+}
+
+def Ingot_GatedDeltaOp : Ingot_Op<"gated_delta"> {
+  let summary = "the gated delta rule of linear attention, all of its steps";
+  let description = [{
+    `query` and `key` are [B, H, S, K], `value` [B, H, S, V], `decay` and `beta` [B, H, S], `state` [B, H, K, V], all of type f32. Each step
+    multiplies the state by its decay, takes what the value differs from the key's memory, times beta, writes it at the key,
+    and reads the query. Results: what was read, [B, H, S, V], and the last state.
+    ```mlir
+    %r, %s1 = ingot.gated_delta %q, %k, %v, %d, %b, %s : (tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?xf32>, tensor<1x2x?xf32>, tensor<1x2x4x8xf32>) -> (tensor<1x2x?x8xf32>, tensor<1x2x4x8xf32>)
+    ```
+  }];
+  let arguments = (ins Ingot_Tensor:$query, Ingot_Tensor:$key, Ingot_Tensor:$value, Ingot_Tensor:$decay, Ingot_Tensor:$beta, Ingot_Tensor:$state);
+  let results = (outs Ingot_Tensor:$result, Ingot_Tensor:$last_state);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
 def Ingot_CtcLossOp : Ingot_Op<"ctc_loss"> {

@@ -2,9 +2,9 @@
 
 #include "dialect/Ops.h"
 #include "dialect/Types.h"
+#include "lower/Complaints.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -16,20 +16,6 @@ namespace ingot::lower {
 namespace {
 
 constexpr StringRef kGroups = "operandSegmentSizes";
-
-/// Collects what MLIR complains about instead of printing it.
-class Complaints {
-public:
-  explicit Complaints(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          text += (text.empty() ? "" : "; ") + diagnostic.str();
-          return success();
-        }) {}
-  std::string text;
-
-private:
-  ScopedDiagnosticHandler handler;
-};
 
 /// Part of the structure of programs, or made by passes.
 bool isReserved(StringRef name) {

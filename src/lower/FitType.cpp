@@ -59,4 +59,16 @@ Value fitType(Emitter &emit, Value value, Type declared, std::string &problem) {
   return problem.empty() ? emit.cast(value, wanted.getElementType()) : Value();
 }
 
+Result<Value> fitExactly(Emitter &emit, Value value, Type declared, const std::string &place) {
+  if (!value)
+    return usageError(place + " is no value");
+  std::string problem, given = typeText(value.getType());
+  Value fitting = fitType(emit, value, declared, problem);
+  if (!fitting)
+    return usageError(place + ": " + problem + " (given " + given + ", declared " + typeText(declared) + ")");
+  if (fitting.getType() == declared)
+    return fitting;
+  return emit.reshapeTo(fitting, cast<RankedTensorType>(declared));
+}
+
 } // namespace ingot::lower

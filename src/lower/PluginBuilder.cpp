@@ -261,8 +261,8 @@ static ingot_argument findArgument(ingot_builder *b, const char *name) {
   return nullptr;
 }
 
-const ingot_builder_api &lower::builderApi() {
-  static const ingot_builder_api api = {
+static ingot_builder_api makeApi() {
+  ingot_builder_api api = {
       .version = INGOT_PLUGIN_VERSION,
       .last_error = [](ingot_builder *b) { return b->error.c_str(); },
       .fail = [](ingot_builder *b, const char *message) { return b->fail(message); },
@@ -306,6 +306,19 @@ const ingot_builder_api &lower::builderApi() {
       .int_number = [](ingot_builder *b, int64_t value) { return number(b, b->builder.getI64IntegerAttr(value)); },
       .float_number = [](ingot_builder *b, double value) { return number(b, b->builder.getF64FloatAttr(value)); },
       .bool_number = [](ingot_builder *b, int32_t value) { return number(b, b->builder.getBoolAttr(value != 0)); },
+      .begin_body = nullptr,
+      .end_body = nullptr,
+      .drop_body = nullptr,
+      .create_if = nullptr,
+      .create_while = nullptr,
+      .define_function = nullptr,
+      .call_function = nullptr,
   };
+  addBodyFunctions(api);
+  return api;
+}
+
+const ingot_builder_api &lower::builderApi() {
+  static const ingot_builder_api api = makeApi();
   return api;
 }

@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ struct ingot_builder {
     return INGOT_PLUGIN_FAILED;
   }
 
+  /// A body that ops are created in, and where they went before.
+  struct OpenBody {
+    std::unique_ptr<mlir::Region> region;
+    mlir::OpBuilder::InsertPoint around;
+    mlir::OpBuilder::Listener *listener;
+  };
+  std::vector<OpenBody> open;
+  std::vector<std::unique_ptr<mlir::Region>> bodies; ///< ended, and not used yet
+
   std::deque<std::string> texts;
   std::deque<std::vector<int64_t>> shapes;
   std::deque<std::vector<char>> blobs;
@@ -37,6 +47,12 @@ struct ingot_builder {
 namespace ingot::lower {
 
 const ingot_builder_api &builderApi();
+
+/// Fills in the functions for bodies (PluginBodies.cpp).
+void addBodyFunctions(ingot_builder_api &api);
+
+/// What a declaration's text means: a dictionary, or else a plain name. Null where a dictionary does not parse.
+mlir::Attribute declarationOf(llvm::StringRef text, mlir::MLIRContext *context);
 
 inline ingot_value toHandle(mlir::Value value) { return static_cast<ingot_value>(value.getAsOpaquePointer()); }
 inline mlir::Value toValue(ingot_value handle) { return mlir::Value::getFromOpaquePointer(handle); }

@@ -71,6 +71,22 @@ def FoldActivationPass : Pass<"fold-activation", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldGatherPass : Pass<"fold-gather", "::mlir::func::FuncOp"> {
+  let summary = "multiplies with chosen matrices where they lie, without copying them first";
+  let description = [{
+    Before:
+    ```mlir
+    %c = ingot.index_select %table, %i {axis = 0 : i64}
+    %r = ingot.matmul %a, %c
+    ```
+    After:
+    ```mlir
+    %r = ingot.gather_matmul %a, %table, %i
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def FoldSelectRowPass : Pass<"fold-select-row", "::mlir::func::FuncOp"> {
   let summary = "writes one position instead of choosing it from two whole tensors";
   let description = [{

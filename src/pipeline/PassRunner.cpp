@@ -35,6 +35,9 @@ template <auto make> std::unique_ptr<Pass> create() { return make(); }
 constexpr ErrorKind kBug = ErrorKind::Internal;
 constexpr ErrorKind kModel = ErrorKind::Unsupported;
 
+/// Runs only where the options ask for it.
+constexpr const char *kDeclareComposites = "declare-composites";
+
 // The pipeline, top to bottom. Each row says in which phase a pass runs; the order is the order here.
 const PassRow kPasses[] = {
     // Regions that only switch autograd or autocast off hide in-place nodes from the next pass.
@@ -43,11 +46,13 @@ const PassRow kPasses[] = {
     {Phase::Functionalise, "functionalise", true, create<createFunctionalisePass>, kModel},
     // Calls would hide from the previous pass what a node writes; bodies write nothing.
     {Phase::Functionalise, "attach-bodies", true, [] { return createAttachBodiesPass(); }, kBug},
+    {Phase::Functionalise, kDeclareComposites, false, [] { return createDeclareCompositesPass(); }, kBug},
     {Phase::Lower, "lower-aten", true, nullptr, kModel},
     {Phase::Lower, "verify-lowered", true, [] { return createVerifyLoweredPass(); }, kModel},
     {Phase::Optimise, "canonicalize", false, [] { return createCanonicalizerPass(); }, kBug},
     {Phase::Optimise, "cse", false, [] { return createCSEPass(); }, kBug},
     {Phase::Optimise, "fold-select-row", false, [] { return createFoldSelectRowPass(); }, kBug},
+    {Phase::Optimise, "fold-gather", false, [] { return createFoldGatherPass(); }, kBug},
     // Scale before bias: a batch norm is a factor, then a shift.
     {Phase::Optimise, "fold-conv-scale", false, [] { return createFoldConvScalePass(); }, kBug},
     {Phase::Optimise, "fold-bias", false, [] { return createFoldBiasPass(); }, kBug},
@@ -56,6 +61,11 @@ const PassRow kPasses[] = {
     {Phase::Optimise, "fold-activation", false, [] { return createFoldActivationPass(); }, kBug},
     {Phase::Optimise, "share-bodies", false, [] { return createShareBodiesPass(); }, kBug},
     {Phase::Fuse, "inline-bodies", true, [] { return createInlineBodiesPass(); }, kBug},
+    // What was in bodies meets what was around them.
+    {Phase::Fuse, "fold-conv-scale-inlined", false, [] { return createFoldConvScalePass(); }, kBug},
+    {Phase::Fuse, "fold-bias-inlined", false, [] { return createFoldBiasPass(); }, kBug},
+    {Phase::Fuse, "fold-residual-inlined", false, [] { return createFoldResidualPass(); }, kBug},
+    {Phase::Fuse, "fold-activation-inlined", false, [] { return createFoldActivationPass(); }, kBug},
     // Before anything is fused: what is not in one function cannot be in one loop.
     {Phase::Fuse, "outline", true, [] { return createOutlinePass(); }, kBug},
     {Phase::Fuse, "expand-norms", false, [] { return createExpandNormsPass(); }, kBug},
@@ -126,7 +136,8 @@ Status dumpModule(Phase phase, ModuleOp module, const PipelineOptions &options) 
 
 Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
   for (const PassRow &row : kPasses)
-    if (row.phase == phase && !options.disabledPasses.contains(row.name))
+    if (row.phase == phase && !options.disabledPasses.contains(row.name) &&
+        (options.composites || row.name != std::string_view(kDeclareComposites)))
       INGOT_CHECK(runPass(row, module, options));
   return dumpModule(phase, module, options);
 }

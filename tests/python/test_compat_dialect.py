@@ -493,7 +493,7 @@ def test_dynamic_sizes(name: str) -> None:
     ("build", "message"),
     [
         (lambda a: d.create_token(), "handles and tokens"),
-        (lambda a: d.if_(a), "torch.cond"),
+        (lambda a: d.condition(a), "functions given to if_ and while_"),
         (lambda a: d.gelu(a, "sigmoid"), "'none' or 'tanh'"),
         (lambda a: d.softmax(a, 3), "out of range"),
         (lambda a: d.transpose(a, [0, 0, 1]), "no permutation"),

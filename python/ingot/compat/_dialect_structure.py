@@ -28,14 +28,24 @@ def _refused(name: str, why: str, *names: str) -> Callable[..., NoReturn]:
     return builder(*names)(build)
 
 
+@builder("if")
+def if_(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """What one of two functions builds, by a boolean."""
+    return ops.if_(condition, then, otherwise)
+
+
+@builder("while")
+def while_(test: Callable[..., Any], step: Callable[..., Any], *carried: Any) -> Any:
+    """Carried values, replaced by `step` as long as `test` holds."""
+    return ops.while_(test, step, *carried)
+
+
 _HANDLES = "states are updated by the values that the graph returns for them, without handles and tokens"
-_REGIONS = "branches and loops are made from torch.cond and torch.while_loop; lowerings cannot build regions yet"
+_REGIONS = "the functions given to if_ and while_ return what a branch or a step gives"
 _REFUSED = [
     _refused("create_token", _HANDLES),
     _refused("read_handle", _HANDLES),
     _refused("write_handle", _HANDLES),
-    _refused("if_", _REGIONS, "if"),
-    _refused("while_", _REGIONS, "while"),
     _refused("condition", _REGIONS),
     _refused("yield_", _REGIONS, "yield"),
     _refused("output", "a graph's function returns its outputs"),
@@ -44,7 +54,7 @@ _REFUSED = [
 
 BUILDERS: dict[str, Any] = {
     name: function
-    for function in (invoke, *_REFUSED)
+    for function in (invoke, if_, while_, *_REFUSED)
     for name in function.names  # type: ignore[attr-defined]
 }
 if hasattr(ops, "graph"):

@@ -11,7 +11,7 @@ few ops whose types cannot be found need `result_type=` (or `result_types=`).
 from __future__ import annotations
 
 from ingot import _build as build
-from ingot._build import Number, constant
+from ingot._build import Number, constant, if_, while_
 from ingot.ir import Value
 from ingot.module import graph
 from ingot.ops import _all
@@ -21,12 +21,14 @@ __all__ = [
     *_all.__all__,
     "constant",
     "graph",
+    "if_",
     "size_add",
     "size_floordiv",
     "size_max",
     "size_min",
     "size_mul",
     "size_sub",
+    "while_",
 ]
 
 

@@ -20,6 +20,7 @@ from ingot.ops._core import (
     flip,
     from_scalar,
     gather,
+    gather_matmul,
     group_norm,
     index,
     index_select,
@@ -161,6 +162,7 @@ from ingot.ops._scatter import (
 from ingot.ops._sequence import (
     ctc_loss,
     embedding_bag,
+    gated_delta,
     recurrent,
 )
 from ingot.ops._special import (
@@ -320,7 +322,9 @@ __all__ = [
     "frexp_exponent",
     "frexp_mantissa",
     "from_scalar",
+    "gated_delta",
     "gather",
+    "gather_matmul",
     "gcd",
     "ge",
     "gelu",

@@ -315,6 +315,21 @@ def matmul(
     return build.single("matmul", [a, b, bias, residual], attributes, grouped=True, result_type=result_type)
 
 
+def gather_matmul(
+    a: Operand, table: Operand, indices: Operand, *, result_type: Type | None = None, loc: object = None
+) -> Value:
+    """batched matrix product with the matrices of a table that indices name: matmul(a, table[indices]).
+
+    a is [..., M, K] and the table [R, K, N], both of type f32; the indices' shape broadcasts against the
+    leading dimensions of a. No
+    matrix is copied, so experts chosen for a token cost what reading them costs.
+    """
+    a = build.tensor(a)
+    table = build.tensor(table)
+    indices = build.tensor(indices)
+    return build.single("gather_matmul", [a, table, indices], {}, result_type=result_type)
+
+
 def conv(
     x: Operand,
     weight: Operand,

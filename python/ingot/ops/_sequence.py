@@ -56,6 +56,34 @@ def recurrent(
     )
 
 
+def gated_delta(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    decay: Operand,
+    beta: Operand,
+    state: Operand,
+    *,
+    result_types: Sequence[Type] | None = None,
+    loc: object = None,
+) -> tuple[Value, ...]:
+    """the gated delta rule of linear attention, all of its steps.
+
+    `query` and `key` are [B, H, S, K], `value` [B, H, S, V], `decay` and `beta` [B, H, S], `state` [B, H, K,
+    V], all of type f32. Each step
+    multiplies the state by its decay, takes what the value differs from the key's memory, times beta, writes it
+    at the key,
+    and reads the query. Results: what was read, [B, H, S, V], and the last state.
+    """
+    query = build.tensor(query)
+    key = build.tensor(key)
+    value = build.tensor(value)
+    decay = build.tensor(decay)
+    beta = build.tensor(beta)
+    state = build.tensor(state)
+    return build.several("gated_delta", [query, key, value, decay, beta, state], {}, result_types=result_types)
+
+
 def ctc_loss(
     log_probs: Operand,
     targets: Operand,

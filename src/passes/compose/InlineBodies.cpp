@@ -1,5 +1,6 @@
 #include "dialect/Ops.h"
 #include "lower/Emit.h"
+#include "passes/compose/NativeForms.h"
 #include "passes/compose/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -43,6 +44,8 @@ LogicalResult inlineCall(func::CallOp call, func::FuncOp body) {
 
 struct InlineBodiesPass : impl::InlineBodiesPassBase<InlineBodiesPass> {
   void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      useNativeForm(func);
     for (size_t round = 0;; ++round) {
       SmallVector<func::CallOp> calls;
       getOperation().walk([&](func::CallOp call) {

@@ -11,6 +11,15 @@ def AttachBodiesPass : Pass<"attach-bodies", "::mlir::ModuleOp"> {
   let dependentDialects = ["::ingot::IngotDialect", "::mlir::func::FuncDialect"];
 }
 
+def DeclareCompositesPass : Pass<"declare-composites", "::mlir::ModuleOp"> {
+  let summary = "Put operators that other compilers have whole into functions that declare them";
+  let description = [{
+    Norms, pooling, attention and a few others become calls of private functions with a `composite_decl`. Their bodies are the
+    same nodes, which are lowered like all others.
+  }];
+  let dependentDialects = ["::ingot::IngotDialect", "::mlir::func::FuncDialect"];
+}
+
 def ShareBodiesPass : Pass<"share-bodies", "::mlir::ModuleOp"> {
   let summary = "Keep one of several bodies that compute the same, and none that nobody calls";
 }

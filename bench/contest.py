@@ -1,0 +1,173 @@
+"""Runs one model with every runtime, each in a process and an environment of its own, in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+BENCH = Path(__file__).resolve().parent
+ENVIRONMENTS = BENCH.parent / "build" / "peers"
+TORCH = "torch==2.13.0"
+RUNTIMES = ("eager", "compile", "onnxruntime", "openvino", "executorch", "iree", "ingot")
+
+
+class PeerError(Exception):
+    """A runtime could not do what was asked; the text is what it said."""
+
+
+def environment(name: str) -> Path:
+    """The Python that has the runtime; made when it is first needed."""
+    packages: Sequence[str] = importlib.import_module(f"peers.{name}").PACKAGES
+    if not packages:
+        return Path(sys.executable)
+    folder = ENVIRONMENTS / name
+    python, done = folder / "bin" / "python", folder / "installed"
+    if not done.exists():
+        print(f"installing {name} into {folder}", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        for wanted in ([TORCH, "numpy"], [*packages, TORCH]):
+            made = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
+            if made.returncode != 0:
+                raise PeerError(f"cannot be installed: {made.stderr.strip().splitlines()[-1]}")
+        done.touch()
+    return python
+
+
+class Process:
+    """A worker, see peers/worker.py."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        command = [environment(name), "-m", "peers.worker", name]
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, cwd=BENCH, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise PeerError(f"its process ended with {self.process.wait()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PeerError(answer["error"].splitlines()[0])
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+
+@dataclass
+class Entry:
+    """What one runtime did with one model and one number of threads."""
+
+    runtime: str
+    error: str = ""
+    convert_s: float = 0.0
+    start_s: float = 0.0
+    """From the start of a process to its first result; the artifact has been prepared for this machine."""
+    peak_mb: float = 0.0
+    samples_ms: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Task:
+    model: Path
+    inputs: Path
+    folder: Path
+    threads: int
+    seconds: float
+
+    def artifact(self, runtime: str) -> Path:
+        return self.folder / f"{self.model.stem}.{runtime}{importlib.import_module(f'peers.{runtime}').SUFFIX}"
+
+
+def convert(task: Task, runtime: str) -> tuple[Path, float]:
+    """The artifact, and the seconds that it took; what has nothing to convert takes the model itself."""
+    if not hasattr(importlib.import_module(f"peers.{runtime}"), "convert"):
+        return task.model, 0.0
+    artifact = task.artifact(runtime)
+    with contextlib.closing(Process(runtime)) as process:
+        return artifact, process.ask("convert", model=str(task.model), artifact=str(artifact))["seconds"]
+
+
+@contextlib.contextmanager
+def prepared(task: Task, runtimes: Sequence[str], artifacts: dict[str, Path], check: Any) -> Iterator[Any]:
+    """Processes that have given right results, and the entries of all."""
+    entries = {name: Entry(name) for name in runtimes}
+    running: dict[str, Process] = {}
+    try:
+        for name in runtimes:
+            try:
+                # Once for what the runtime keeps beside the artifact, and once more to see how it starts.
+                for _ in range(2):
+                    if name in running:
+                        running.pop(name).close()
+                    running[name] = process = Process(name)
+                    load = {"artifact": str(artifacts[name]), "inputs": str(task.inputs), "threads": task.threads}
+                    process.ask("load", **load)
+                entries[name].start_s = time.perf_counter() - process.started
+                outputs = task.folder / f"{name}.npz"
+                process.ask("save", outputs=str(outputs))
+                check(name, outputs)
+            except (PeerError, AssertionError) as error:
+                entries[name].error = str(error).strip().splitlines()[0]
+                if name in running:
+                    running.pop(name).close()
+        yield running, entries
+    finally:
+        for process in running.values():
+            process.close()
+
+
+def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: float) -> None:
+    """Ingot after each of the others, so that noise hits all alike."""
+    end = time.perf_counter() + seconds
+    others = [name for name in running if name != "ingot"] or list(running)
+    rounds = 0
+    while time.perf_counter() < end or rounds < 5:
+        for name in others:
+            for turn in dict.fromkeys((name, "ingot")):
+                if turn in running:
+                    entries[turn].samples_ms += running[turn].ask("run")["ms"]
+        rounds += 1
+
+
+def race(task: Task, runtimes: Sequence[str], check: Any) -> list[Entry]:
+    """`check(runtime, file of outputs)` raises where results are wrong."""
+    artifacts: dict[str, Path] = {}
+    failures: list[Entry] = []
+    seconds: dict[str, float] = {}
+    for name in runtimes:
+        try:
+            artifacts[name], seconds[name] = convert(task, name)
+        except PeerError as error:
+            failures.append(Entry(name, error=str(error)))
+    with prepared(task, list(artifacts), artifacts, check) as (running, entries):
+        interleave(running, entries, task.seconds)
+        for name, process in running.items():
+            entries[name].peak_mb = process.ask("memory")["peak_mb"]
+        for name, entry in entries.items():
+            entry.convert_s = seconds[name]
+        return [*entries.values(), *failures]
