@@ -18,9 +18,10 @@ import repo
 # Folders of src/ that a folder may include besides itself. The rest, the compiler's folders, are free among each other.
 ALLOWED: dict[str, set[str]] = {
     "base": set(),
+    "threads": set(),
     "pt2": {"base"},
     "asset": {"base"},
-    "runtime": {"base", "asset", "fallback"},
+    "runtime": {"base", "asset", "fallback", "threads"},
     "fallback": {"base"},
     "dialect": {"base"},
 }

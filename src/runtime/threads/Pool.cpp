@@ -1,5 +1,7 @@
 #include "runtime/threads/Pool.h"
 
+#include "threads/Team.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -8,17 +10,6 @@
 #include <set>
 #include <string>
 #include <utility>
-
-// libgomp's own entry points. Clang's OpenMP would bring a second pool (libomp) into the process, so the
-// one parallel region of the runtime is started by hand, through the interface that gcc's code uses.
-extern "C" {
-void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
-int omp_get_thread_num(void);
-int omp_get_num_threads(void);
-int omp_in_parallel(void);
-int omp_get_max_threads(void);
-void omp_set_num_threads(int count);
-}
 
 namespace ingot {
 namespace {
@@ -89,7 +80,7 @@ struct Region {
 
   static void work(void *data) {
     const Region &region = *static_cast<const Region *>(data);
-    int self = omp_get_thread_num();
+    const int self = threads::number();
     for (int i = 0; i < region.shareCount; ++i)
       region.drain(region.shares[(self + i) % region.shareCount]);
   }
@@ -105,38 +96,30 @@ int numThreads() {
 
 void setNumThreads(int count) { requestedThreads.store(std::clamp(count, 0, kMaxThreads), std::memory_order_relaxed); }
 
-ThreadScope::ThreadScope() : previous(omp_get_max_threads()) {
-  if (previous != numThreads())
-    omp_set_num_threads(numThreads());
-}
-
-ThreadScope::~ThreadScope() {
-  if (omp_get_max_threads() != previous)
-    omp_set_num_threads(previous);
-}
+ThreadScope::ThreadScope() { threads::allow(numThreads()); }
 
 void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn, void *context) {
   if (begin >= end)
     return;
-  int64_t count = end - begin;
+  int64_t length = end - begin;
   grain = std::max<int64_t>(grain, 1);
-  int64_t pieces = (count - 1) / grain + 1;
-  int threads = static_cast<int>(std::min<int64_t>(numThreads(), pieces));
-  if (threads <= 1 || omp_in_parallel()) {
+  int64_t pieces = (length - 1) / grain + 1;
+  int count = static_cast<int>(std::min<int64_t>(numThreads(), pieces));
+  if (count <= 1 || threads::isParallel()) {
     fn(context, begin, end);
     return;
   }
   // Each thread begins in its own contiguous share, so that consecutive loops over one tensor find their
   // part in the same core's cache.
   Share shares[kMaxThreads];
-  int64_t share = (count - 1) / threads + 1;
-  for (int i = 0; i < threads; ++i) {
-    shares[i].next = begin + std::min<int64_t>(count, i * share);
-    shares[i].end = begin + std::min<int64_t>(count, (i + 1) * share);
+  int64_t share = (length - 1) / count + 1;
+  for (int i = 0; i < count; ++i) {
+    shares[i].next = begin + std::min<int64_t>(length, i * share);
+    shares[i].end = begin + std::min<int64_t>(length, (i + 1) * share);
   }
   int64_t piece = std::max(grain, (share - 1) / kPiecesPerThread + 1);
-  Region region{fn, context, piece, threads, shares};
-  GOMP_parallel(Region::work, &region, static_cast<unsigned>(threads), 0);
+  Region region{fn, context, piece, count, shares};
+  threads::run(Region::work, &region, count);
 }
 
 } // namespace ingot

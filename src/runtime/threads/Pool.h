@@ -1,4 +1,4 @@
-// Splitting loops over threads. There is one pool in the process: libgomp's, which oneDNN uses too.
+// Splitting loops over threads: those of src/threads, on which oneDNN runs, too.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,9 @@ int numThreads();
 /// 0 restores the default.
 void setNumThreads(int count);
 
-/// Makes oneDNN and nested regions of the calling thread follow numThreads(), and puts the caller's own
-/// setting back: a host program (PyTorch, say) shares the pool.
-class ThreadScope {
-public:
+/// Makes oneDNN, when the calling thread calls it, follow numThreads().
+struct ThreadScope {
   ThreadScope();
-  ~ThreadScope();
-  ThreadScope(const ThreadScope &) = delete;
-  ThreadScope &operator=(const ThreadScope &) = delete;
-
-private:
-  int previous;
 };
 
 using RangeFunction = void (*)(void *context, int64_t begin, int64_t end);
