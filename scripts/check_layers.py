@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "base": set(),
     "threads": set(),
     "pt2": {"base"},
+    "graph": {"base", "pt2"},
     "asset": {"base"},
     "runtime": {"base", "asset", "fallback", "threads"},
     "fallback": {"base"},
