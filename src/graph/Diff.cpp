@@ -18,8 +18,8 @@ std::string describe(const Side &side, const Link &link) {
   switch (link.from) {
   case Link::From::Node: {
     const Node &node = *side.flat.nodes[link.index].node;
-    bool isOneOfMany = node.outputs.size() > 1 && link.output >= 0 &&
-                       static_cast<size_t>(link.output) < node.outputs.size();
+    bool isOneOfMany =
+        node.outputs.size() > 1 && link.output >= 0 && static_cast<size_t>(link.output) < node.outputs.size();
     return isOneOfMany ? node.outputs[static_cast<size_t>(link.output)].name : node.name;
   }
   case Link::From::Input:
@@ -283,7 +283,7 @@ std::string ingot::graph::comparisonText(const Comparison &comparison, size_t ma
     text += kind + " (" + withSeparators(list.size()) + ")\n";
     for (size_t i = 0; i < list.size() && (maxItems == 0 || i < maxItems); ++i) {
       const Difference &item = *list[i];
-      std::string change = item.before.empty() ? item.after
+      std::string change = item.before.empty()  ? item.after
                            : item.after.empty() ? item.before
                                                 : item.before + " -> " + item.after;
       text += "  " + item.where + (change.empty() ? "" : ": " + change) + "\n";

@@ -31,8 +31,7 @@ std::string weightKey(const Side &side, size_t value) {
 
 class Matcher {
 public:
-  Matcher(const Side &first, const Side &second, bool useKeys)
-      : first(first), second(second), matching(first, second) {
+  Matcher(const Side &first, const Side &second, bool useKeys) : first(first), second(second), matching(first, second) {
     pairInputs();
     if (useKeys)
       pairWeightsByKey();

@@ -39,8 +39,9 @@ public:
   std::string run() {
     text = "digraph " + dotString(document.modelName) + " {\n";
     line("rankdir=TB;", 1);
-    line(R"(node [shape=box, style="rounded,filled", fillcolor="#eef2f7", color="#7b8794", fontname="Helvetica", fontsize=11];)",
-         1);
+    line(
+        R"(node [shape=box, style="rounded,filled", fillcolor="#eef2f7", color="#7b8794", fontname="Helvetica", fontsize=11];)",
+        1);
     line(R"(edge [color="#7b8794", fontname="Helvetica", fontsize=9];)", 1);
     for (size_t i = 0; i < document.graph.inputs.size(); ++i)
       port("input_" + std::to_string(i), document.graph.inputs[i].name, document.graph.inputs[i]);
@@ -53,7 +54,8 @@ public:
       drawEdge(flat.outputs[i], "output_" + std::to_string(i));
     }
     if (shown < flat.nodes.size())
-      line("note [shape=plaintext, label=\"... " + std::to_string(flat.nodes.size() - shown) + " more nodes ...\"];", 1);
+      line("note [shape=plaintext, label=\"... " + std::to_string(flat.nodes.size() - shown) + " more nodes ...\"];",
+           1);
     return text + "}\n";
   }
 
@@ -83,7 +85,8 @@ private:
       } else if (item.index < shown) {
         const Node &node = *flat.nodes[item.index].node;
         std::string shape = node.outputs.empty() ? "" : shapeText(node.outputs[0].shape);
-        line(nodeName(item.index) + " [label=" + label(shortOp(node), shape) + ", tooltip=" + dotString(node.name) + "];",
+        line(nodeName(item.index) + " [label=" + label(shortOp(node), shape) + ", tooltip=" + dotString(node.name) +
+                 "];",
              depth);
       }
     }

@@ -107,15 +107,9 @@ private:
       results.push_back({output.name, shape(output), output.dtype});
     for (const Scalar &scalar : node.scalars)
       results.push_back({scalar.name, scalar.expr, scalar.type});
-    Json made = {{"n", node.name},
-                 {"o", shortOp(node)},
-                 {"f", node.opType},
-                 {"m", flatNode.module},
-                 {"t", node.moduleType},
-                 {"i", std::move(inputs)},
-                 {"w", std::move(used)},
-                 {"r", std::move(results)},
-                 {"a", arguments(node)}};
+    Json made = {{"n", node.name},       {"o", shortOp(node)},      {"f", node.opType},
+                 {"m", flatNode.module}, {"t", node.moduleType},    {"i", std::move(inputs)},
+                 {"w", std::move(used)}, {"r", std::move(results)}, {"a", arguments(node)}};
     if (node.source)
       made["s"] = {fileNumber(node.source->file), node.source->line, node.source->function,
                    shortened(node.source->code)};
@@ -126,8 +120,8 @@ private:
     Json list = Json::array();
     if (node.args) {
       for (const ArgumentRecord &record : *node.args)
-        list.push_back({record.name, shortened(record.value.is_string() ? record.value.get<std::string>()
-                                                                        : jsonText(record.value)),
+        list.push_back({record.name,
+                        shortened(record.value.is_string() ? record.value.get<std::string>() : jsonText(record.value)),
                         record.kind});
       return list;
     }

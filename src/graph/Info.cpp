@@ -82,7 +82,8 @@ std::vector<OpCount> ingot::graph::countOperators(const Document &document) {
 std::string ingot::graph::weightKind(const Document &document, const Weight &weight) {
   if (!weight.kind.empty())
     return weight.kind;
-  bool isConstant = std::ranges::any_of(document.constants, [&](const auto &entry) { return entry.first == weight.name; });
+  bool isConstant =
+      std::ranges::any_of(document.constants, [&](const auto &entry) { return entry.first == weight.name; });
   return isConstant ? "constant" : "parameter";
 }
 
@@ -92,9 +93,7 @@ WeightCount ingot::graph::countWeights(const Document &document) {
     if (!weight.sameAs.empty())
       continue;
     std::string kind = weightKind(document, weight);
-    uint64_t &elements = kind == "buffer"     ? count.buffers
-                         : kind == "constant" ? count.constants
-                                              : count.parameters;
+    uint64_t &elements = kind == "buffer" ? count.buffers : kind == "constant" ? count.constants : count.parameters;
     elements += elementCount(weight).value_or(0);
     count.bytes += byteCount(weight);
   }
@@ -133,7 +132,9 @@ std::string ingot::graph::infoText(const Document &document) {
   }
   WeightCount weights = countWeights(document);
   std::string text = "Model: " + document.modelName + "\n";
-  auto number = [&](const char *title, uint64_t value) { text += std::string(title) + ": " + withSeparators(value) + "\n"; };
+  auto number = [&](const char *title, uint64_t value) {
+    text += std::string(title) + ": " + withSeparators(value) + "\n";
+  };
   number("Nodes", nodes);
   number("Inputs", document.graph.inputs.size());
   number("Outputs", document.graph.outputs.size());

@@ -150,8 +150,8 @@ void GraphBuilder::addEntry(func::FuncOp function, const std::string &prefix) {
   addOps(function.front(), names, document.graph);
   for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
     graph::Tensor output = use(operand.get(), names);
-    output.shape =
-        sizesOf(operand.get().getType(), function.getResultAttrOfType<ArrayAttr>(operand.getOperandNumber(), attr::kDims));
+    output.shape = sizesOf(operand.get().getType(),
+                           function.getResultAttrOfType<ArrayAttr>(operand.getOperandNumber(), attr::kDims));
     document.graph.outputs.push_back(std::move(output));
   }
   if (auto symbols = function->getAttrOfType<DictionaryAttr>(attr::kSymbols))

@@ -1,7 +1,7 @@
 // ingot diff: whether two graphs have the same structure.
+#include "graph/Diff.h"
 #include "Command.h"
 #include "Documents.h"
-#include "graph/Diff.h"
 
 #include <iostream>
 
@@ -15,7 +15,8 @@ struct DiffOptions {
   size_t maxItems = 20;
 };
 
-constexpr const char *examples = R"(Names of nodes, inputs and weights, and the order of independent nodes are no differences. Values of weights are not compared.
+constexpr const char *examples =
+    R"(Names of nodes, inputs and weights, and the order of independent nodes are no differences. Values of weights are not compared.
 Exit codes: 0 the same structure, 1 different, 2 a file is missing or cannot be read.
 
 Examples:
