@@ -24,8 +24,9 @@ std::string graph::shortOp(const Node &node) {
     return index == node.attrs.end() ? "getitem" : "getitem[" + jsonText(*index) + "]";
   }
   std::string_view name = node.opType;
-  if (name.starts_with("aten."))
-    name.remove_prefix(5);
+  for (std::string_view prefix : {"aten.", "ingot."})
+    if (name.starts_with(prefix))
+      name.remove_prefix(prefix.size());
   if (name.ends_with(".default"))
     name.remove_suffix(8);
   return std::string(name);

@@ -12,7 +12,7 @@ namespace ingot::graph {
 /// "2x3", "1xs77"; empty for scalars.
 std::string shapeText(std::span<const Size> shape, std::string_view separator = "x");
 
-/// "mul.Tensor" of aten.mul.Tensor, "conv2d" of aten.conv2d.default, "getitem[1]".
+/// "mul.Tensor" of aten.mul.Tensor, "conv2d" of aten.conv2d.default, "getitem[1]", "matmul" of ingot.matmul.
 std::string shortOp(const Node &node);
 
 /// The number of elements; nullopt if a size varies or the number does not fit.

@@ -37,8 +37,8 @@ Tree everyGroup(const Flat &flat) {
     for (size_t group : open)
       ++tree.groups[group].nodeCount;
     const FlatNode &made = flat.nodes[node];
-    if (!made.node->moduleType.empty() && made.module.ends_with(made.node->module))
-      tree.groups[open.back()].type = made.node->moduleType;
+    if (!modulePath(made.node->moduleType).empty() && made.module.ends_with(made.node->module))
+      tree.groups[open.back()].type = modulePath(made.node->moduleType).back();
   }
   return tree;
 }

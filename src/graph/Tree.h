@@ -14,7 +14,7 @@ struct TreeItem {
 struct Group {
   std::string name; ///< "0", or "layer.0" where one holds nothing but the other
   std::string path; ///< "encoder.layer.0"
-  std::string type; ///< class of the module, where a node of it tells
+  std::string type; ///< class of the module without its package, where a node of it tells
   size_t parent = 0;
   size_t depth = 0;
   size_t nodeCount = 0; ///< in it and below

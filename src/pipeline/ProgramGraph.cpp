@@ -76,6 +76,11 @@ std::string documentName(StringRef target) {
 std::string constantName(ElementsAttr value) {
   auto dense = dyn_cast<DenseElementsAttr>(value);
   std::string type = dtypeText(value.getType()) + "[" + graph::shapeText(sizesOf(value.getType()), ",") + "]";
+  if (dense && dense.isSplat() && isa<FloatType>(dense.getElementType())) {
+    llvm::SmallString<32> text;
+    dense.getSplatValue<llvm::APFloat>().toString(text); // every digit that tells it from its neighbours
+    return (text + " " + type).str();
+  }
   if (dense && (dense.isSplat() || dense.getNumElements() <= maxShownElements)) {
     std::string text = printed(Attribute(dense)), body = text.substr(0, text.rfind(" : "));
     if (body.starts_with("dense<") && body.ends_with(">"))

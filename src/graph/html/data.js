@@ -8,7 +8,7 @@ const given = JSON.parse(document.getElementById("graph").textContent);
 
 // A box is what is drawn: a node, a module (group), an input or an output of the model.
 const groups = given.groups.map((g, index) => (
-  {kind: "group", index, name: g.n || "model", path: g.p, type: g.t.replace(/.*[.]/, ""), parent: null, children: [], open: index === 0,
+  {kind: "group", index, name: g.n || "model", path: g.p, type: g.t, parent: null, children: [], open: index === 0,
    count: 0, parameters: 0, depth: 0, first: Infinity, last: -1}));
 const nodes = given.nodes.map((n, index) => (
   {kind: "node", index, data: n, title: n.o, sub: n.r.length ? n.r[0][1] : "", colour: family(n.f), parent: null, users: []}));
