@@ -63,7 +63,8 @@ private:
                   : input.kind == InputKind::Buffer  ? "buffer"
                                                      : "constant";
     weight.persistent = input.kind != InputKind::Buffer || input.persistent;
-    if (const pt2::Weight *held = program.findWeight(input)) {
+    // Weights of the meta device have no memory that could be shared.
+    if (const pt2::Weight *held = program.findWeight(input); held && !held->storage.empty()) {
       Place place(held->storageId, held->storageOffset, held->dtype, held->sizes, held->strides);
       auto [first, isNew] = places.try_emplace(place, input.target);
       if (!isNew)

@@ -92,7 +92,8 @@ private:
     INGOT_TRY(std::string record, path.string());
     INGOT_TRY(weight.storageId, storageOf(folder + record));
     weight.storage = program.storages[weight.storageId].bytes;
-    INGOT_CHECK(checkView(name, weight));
+    if (options.needsData || !weight.storage.empty())
+      INGOT_CHECK(checkView(name, weight));
     return weight;
   }
 

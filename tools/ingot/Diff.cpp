@@ -1,7 +1,7 @@
 // ingot diff: whether two graphs have the same structure.
 #include "graph/Diff.h"
 #include "Command.h"
-#include "Documents.h"
+#include "Graphs.h"
 
 #include <iostream>
 

@@ -1,76 +1,52 @@
 #include "Documents.h"
 
-#include "base/AtomicWrite.h"
-#include "graph/FromProgram.h"
+#include "Command.h"
 #include "graph/Reader.h"
-#include "pt2/Archive.h"
-#include "runtime/CompilerApi.h"
+#include "graph/ToProgram.h"
+#include "graph/WeightFiles.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <memory>
+#include <stdlib.h>
 
-using namespace ingot;
-using namespace ingot::cli;
-namespace fs = std::filesystem;
+namespace ingot::cli {
 
-namespace {
-
-/// Where nobody has named the model, the file does.
-void nameAfterFile(graph::Document &document, const std::string &path) {
-  if (document.modelName.empty() || document.modelName == "model")
-    document.modelName = fs::path(path).stem().string();
-}
-
-Result<graph::Document> graphOfAsset(const std::string &path) {
-  INGOT_TRY(const CompilerApi *api, compilerApi());
-  CompilerError error;
-  CompilerProgram *opened = nullptr;
-  if (!api->programs->open(path.c_str(), &opened, &error))
-    return compilerFailure(*api, error);
-  std::unique_ptr<CompilerProgram, void (*)(CompilerProgram *)> program(opened, api->programs->free);
-  char *text = nullptr;
-  if (!api->programs->document(program.get(), &text, &error))
-    return compilerFailure(*api, error);
-  Result<graph::Document> document = graph::readDocument(text);
-  api->freeMessage(text);
-  return document;
-}
-
-bool isArchive(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  char start[2] = {};
-  return file.read(start, 2) && start[0] == 'P' && start[1] == 'K';
-}
-
-Result<graph::Document> graphOfFile(const std::string &path) {
-  if (!isArchive(path))
-    return graph::readDocumentFile(path);
-  INGOT_TRY(pt2::Program program, pt2::readProgram(path));
-  return graph::documentOf(program);
-}
-
-} // namespace
-
-Result<graph::Document> cli::loadGraph(const std::string &path) {
-  std::error_code failure;
-  if (!fs::exists(path, failure))
-    return ioError("file not found: " + path);
-  INGOT_TRY(graph::Document document, fs::is_directory(path, failure) ? graphOfAsset(path) : graphOfFile(path));
-  nameAfterFile(document, path);
-  return document;
-}
-
-Status cli::writeText(const std::string &path, std::string_view text) {
-  if (path.empty()) {
-    std::cout << text << (text.ends_with('\n') ? "" : "\n");
+Status noteUnknownWeights(const std::string &document, const std::vector<std::string> &weightFiles) {
+  if (weightFiles.empty())
     return {};
-  }
-  std::error_code failure;
-  if (fs::path folder = fs::path(path).parent_path(); !folder.empty())
-    fs::create_directories(folder, failure);
-  if (failure)
-    return ioError("the folder of " + path + " cannot be made: " + failure.message());
-  return writeFileAtomically(path, text);
+  constexpr size_t most = 10;
+  INGOT_TRY(graph::Document graph, graph::readDocumentFile(document));
+  INGOT_TRY(graph::WeightFiles files, graph::readWeightFiles(weightFiles));
+  std::vector<std::string> names;
+  for (const pt2::MemoryWeight &weight : files.weights)
+    names.push_back(weight.name);
+  std::vector<std::string> unknown = graph::unknownWeights(graph, names);
+  if (unknown.empty())
+    return {};
+  std::cerr << "note: the graph doesn't use " << unknown.size() << " of the weights:";
+  for (size_t i = 0; i < std::min(unknown.size(), most); ++i)
+    std::cerr << (i == 0 ? " " : ", ") << unknown[i];
+  std::cerr << (unknown.size() > most ? ", …\n" : "\n");
+  return {};
 }
+
+Result<TemporaryAsset> TemporaryAsset::convert(const std::string &program, const std::vector<std::string> &weightFiles,
+                                               bool fallback) {
+  INGOT_CHECK(noteUnknownWeights(program, weightFiles));
+  std::string folder = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
+  if (!::mkdtemp(folder.data()))
+    return ioError("cannot create a temporary folder like '" + folder + "'");
+  TemporaryAsset asset(std::move(folder));
+  nlohmann::json options = {{"weights", weightFiles}, {"fallback", fallback}};
+  std::string text = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  INGOT_CHECK(checked(ingot_convert(program.c_str(), asset.path().c_str(), 0, text.c_str())));
+  return asset;
+}
+
+TemporaryAsset::~TemporaryAsset() {
+  std::error_code ignored;
+  if (!folder.empty())
+    std::filesystem::remove_all(folder, ignored);
+}
+
+} // namespace ingot::cli

@@ -1,18 +1,32 @@
-// Graphs of files: what `info`, `visualize`, `show --html` and `diff` work on.
+// Graph documents where a command takes an asset or a program.
 #pragma once
 
 #include "base/Result.h"
-#include "graph/Document.h"
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace ingot::cli {
 
-/// The graph of a .pt2 file, of a graph document or, with the compiler, of an asset.
-Result<graph::Document> loadGraph(const std::string &path);
+/// Names weights that the document doesn't know on stderr: they may be a mistake, and may belong to another part.
+Status noteUnknownWeights(const std::string &document, const std::vector<std::string> &weightFiles);
 
-/// Writes to `path`, making the folders above it; to stdout where it is empty.
-Status writeText(const std::string &path, std::string_view text);
+/// An asset that goes when the command is done.
+class TemporaryAsset {
+public:
+  /// Converts a .pt2 file, or a graph document and its weights.
+  static Result<TemporaryAsset> convert(const std::string &program, const std::vector<std::string> &weightFiles,
+                                        bool fallback);
+  ~TemporaryAsset();
+  TemporaryAsset(TemporaryAsset &&other) noexcept : folder(std::move(other.folder)) { other.folder.clear(); }
+  TemporaryAsset &operator=(TemporaryAsset &&) = delete;
+
+  std::string path() const { return folder + "/program.ingot"; }
+
+private:
+  explicit TemporaryAsset(std::string folder) : folder(std::move(folder)) {}
+
+  std::string folder;
+};
 
 } // namespace ingot::cli

@@ -1,7 +1,7 @@
 // ingot info: the numbers of a graph, or of two beside each other.
 #include "graph/Info.h"
 #include "Command.h"
-#include "Documents.h"
+#include "Graphs.h"
 
 using namespace ingot;
 using namespace ingot::cli;

@@ -1,6 +1,6 @@
 // ingot show: what is in an asset or a .pt2 file, as text or as a page.
 #include "Command.h"
-#include "Documents.h"
+#include "Graphs.h"
 #include "Summary.h"
 #include "Text.h"
 #include "graph/Html.h"

@@ -1,6 +1,6 @@
 // ingot visualize: a drawing of a graph as Mermaid or DOT text, or as a picture.
 #include "Command.h"
-#include "Documents.h"
+#include "Graphs.h"
 #include "graph/Dot.h"
 #include "graph/Mermaid.h"
 

@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
   Request request;
   addConvert(app, request);
   addDiff(app, request);
+  addExtract(app, request);
   addInfo(app, request);
   addRun(app, request);
   addShow(app, request);
