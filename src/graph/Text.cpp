@@ -77,7 +77,9 @@ std::vector<std::string> graph::modulePath(std::string_view module) {
   return path;
 }
 
-std::string graph::jsonText(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string graph::jsonText(const Json &value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string UniqueNames::make(std::string name) {
   size_t &count = used[name];

@@ -29,8 +29,8 @@ std::string identifier(std::string_view text);
 /// "encoder.layer.0" ► encoder, layer, 0
 std::vector<std::string> modulePath(std::string_view module);
 
-/// One line of JSON that is valid whatever bytes a document has.
-std::string jsonText(const Json &value);
+/// JSON that is valid whatever bytes a document has; in one line, or indented.
+std::string jsonText(const Json &value, int indent = -1);
 
 /// Distinct names for names that may be equal once they are made into identifiers.
 class UniqueNames {

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import ingot as ingot_package
 import pytest
 import torch
 from ingot import _core
@@ -138,6 +139,38 @@ def test_show_writes_a_page_of_every_kind_of_file(files: dict[str, Path], tmp_pa
         ingot("show", files[name], "--html", page)
         assert page.read_text().startswith("<!doctype html>")
         assert "://" not in page.read_text()
+
+
+def test_show_of_a_document(files: dict[str, Path]) -> None:
+    assert ingot_json("show", files["document"])["op_distribution"] == {"aten.relu.default": 1}
+    assert "aten.relu.default  1" in ingot("show", files["document"])
+
+
+class Counting(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(1)
+        return torch.cond(x.sum() > 0, lambda y: y + 1, lambda y: y * 2, (x * self.count,))
+
+
+def test_assets_with_states_branches_and_several_entry_points(tmp_path: Path) -> None:
+    converter = ingot_package.TorchConverter()
+    for name in ("first", "second"):
+        converter.add_exported_program(export(Counting(), (torch.randn(3, 2),)), entrypoint_name=name)
+    asset = tmp_path / "two.ingot"
+    converter.to_ingot().save_asset(asset)
+    info = ingot_json("info", asset)
+    assert info["num_inputs"] == 2
+    assert info["total_buffers"] == 2
+    assert info["op_distribution"]["ingot.if"] == 2
+    grouped = ingot("visualize", asset, "--group", "--max-nodes", 60)
+    assert 'subgraph m_first["first"]' in grouped
+    assert 'input_second_x[/"Input: second.x<br/>3x2"/]' in grouped
+    assert "body0" in grouped
+    assert run_ingot("diff", asset, asset).stdout == "identical\n"
 
 
 def test_diff_of_the_same_and_of_different_graphs(files: dict[str, Path]) -> None:

@@ -38,12 +38,6 @@ Result<graph::Document> graphOfAsset(const std::string &path) {
   return document;
 }
 
-bool isArchive(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  char start[2] = {};
-  return file.read(start, 2) && start[0] == 'P' && start[1] == 'K';
-}
-
 Result<graph::Document> graphOfFile(const std::string &path) {
   if (!isArchive(path))
     return graph::readDocumentFile(path);
@@ -52,6 +46,12 @@ Result<graph::Document> graphOfFile(const std::string &path) {
 }
 
 } // namespace
+
+bool cli::isArchive(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  char start[2] = {};
+  return file.read(start, 2) && start[0] == 'P' && start[1] == 'K';
+}
 
 Result<graph::Document> cli::loadGraph(const std::string &path) {
   std::error_code failure;
@@ -72,5 +72,5 @@ Status cli::writeText(const std::string &path, std::string_view text) {
     fs::create_directories(folder, failure);
   if (failure)
     return ioError("the folder of " + path + " cannot be made: " + failure.message());
-  return writeFileAtomically(path, text);
+  return writeFileAtomically(path, std::string(text) + (text.ends_with('\n') ? "" : "\n"));
 }

@@ -2,6 +2,7 @@
 #include "graph/Info.h"
 #include "Command.h"
 #include "Graphs.h"
+#include "graph/Text.h"
 
 using namespace ingot;
 using namespace ingot::cli;
@@ -21,9 +22,10 @@ constexpr const char *examples = R"(Examples:
 Status info(const InfoOptions &options, bool asJson) {
   INGOT_TRY(graph::Document document, loadGraph(options.path));
   if (options.other.empty())
-    return writeText(options.output, asJson ? graph::infoJson(document).dump(2) + "\n" : graph::infoText(document));
+    return writeText(options.output,
+                     asJson ? graph::jsonText(graph::infoJson(document), 2) : graph::infoText(document));
   INGOT_TRY(graph::Document other, loadGraph(options.other));
-  return writeText(options.output, asJson ? graph::compareInfoJson(document, other).dump(2) + "\n"
+  return writeText(options.output, asJson ? graph::jsonText(graph::compareInfoJson(document, other), 2)
                                           : graph::compareInfoText(document, other));
 }
 

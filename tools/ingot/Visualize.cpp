@@ -65,7 +65,7 @@ Status visualize(const VisualizeOptions &options, bool asJson) {
     printJson({{"format", options.format}, {"text", text}});
     return {};
   }
-  return writeText(options.output, text.ends_with('\n') ? text : text + "\n");
+  return writeText(options.output, text);
 }
 
 } // namespace

@@ -247,9 +247,11 @@ function finishGroup(group, items, ports, layers, lines) {
       item.top = item.bottom = item.y = side === "in" ? 0 : group.h;
     }
   for (const item of items) [item.box.rx, item.box.ry] = [item.x - item.w / 2, item.y];
-  group.lines = lines.map(line => ({source: line.wire.source, target: line.wire.to, shapes: line.wire.shapes, straight: line.straight,
-                                    isFirst: line.wire.from === line.wire.source,
-                                    points: linePoints(line)}));
+  group.lines = lines.map(line => {
+    const points = linePoints(line), xs = points.map(point => point[0]);
+    return {source: line.wire.source, target: line.wire.to, shapes: line.wire.shapes, straight: line.straight,
+            isFirst: line.wire.from === line.wire.source, points, left: Math.min(...xs), right: Math.max(...xs)};
+  });
 }
 
 /** Wires that move far sideways need room for their bends. */

@@ -140,8 +140,7 @@ function drawLines(group, view, near) {
   pen.lineCap = "round";
   for (const line of group.lines) {
     const points = line.points, first = points[0], last = points[points.length - 1];
-    const left = Math.min(...points.map(p => p[0])), right = Math.max(...points.map(p => p[0]));
-    if (isOutside(group.x + left, group.y + first[1], right - left, last[1] - first[1], view)) continue;
+    if (isOutside(group.x + line.left, group.y + first[1], line.right - line.left, last[1] - first[1], view)) continue;
     if (near && (line.source === near || (line.target && visible(line.target) === near))) strong.push(line);
     else strokeLine(group, line, colours.edge, line.straight ? 0.6 : 1.2);
   }
