@@ -1,0 +1,168 @@
+"""From models to exported programs, on the meta device or off it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from ingot.errors import ExportError
+
+
+def is_meta_tensor(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "meta"
+
+
+def is_meta_module(model: torch.nn.Module) -> bool:
+    """Whether every parameter and buffer is on the meta device."""
+    return all(is_meta_tensor(tensor) for _, tensor in _state(model))
+
+
+def get_model_name(model: torch.nn.Module) -> str:
+    return type(model).__name__
+
+
+def validate_meta_device(model: torch.nn.Module) -> None:
+    for name, tensor in _state(model):
+        if not is_meta_tensor(tensor):
+            raise ExportError(
+                f"Model must be on meta device, but '{name}' is on {tensor.device}. Build it there:\n"
+                "  with torch.device('meta'):\n      model = Model()\n"
+                "or move it: model = model.to('meta'). With strict=False any device is taken."
+            )
+
+
+def validate_inputs_meta(example_inputs: Any) -> None:
+    """Looks into nested lists, tuples and dicts as well."""
+    for path, leaf in pytree.tree_flatten_with_path(example_inputs)[0]:
+        if isinstance(leaf, torch.Tensor) and not is_meta_tensor(leaf):
+            where = f"{getattr(path[0], 'idx', getattr(path[0], 'key', ''))}{pytree.keystr(path[1:])}" if path else "0"
+            raise ExportError(
+                f"Input {where} must be on meta device, but is on {leaf.device}. Make it with "
+                "torch.empty(shape, dtype=…, device='meta'), or pass strict=False."
+            )
+
+
+def export_model(
+    model: torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    strict: bool = True,
+) -> ExportedProgram:
+    """The model's graph. `strict` demands that the model and its inputs are on the meta device; nothing else."""
+    if isinstance(example_inputs, torch.Tensor):
+        example_inputs = (example_inputs,)
+    inputs = tuple(example_inputs)
+    named = dict(kwargs or {})
+    if strict:
+        validate_meta_device(model)
+        validate_inputs_meta(inputs)
+        validate_inputs_meta(named)
+    try:
+        return _export_anywhere(model, inputs, named, dynamic_shapes)
+    except Exception as error:
+        raise ExportError(f"Failed to export model: {error}") from error
+
+
+def _export(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
+    with torch.no_grad():
+        return torch.export.export(model, inputs, named, dynamic_shapes=dynamic_shapes, strict=False)
+
+
+def _export_anywhere(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
+    """Tensors that `forward` makes of Python numbers have values on the CPU only.
+
+    So where the meta device gets in their way, the model is exported again with tensors that claim to be on the CPU.
+    """
+    failure: Exception | None = None
+    try:
+        exported = _export(model, inputs, named, dynamic_shapes)
+        if not _lost_values(exported):
+            return exported
+    except Exception as error:
+        if not _has_meta(model, inputs, named):
+            raise
+        exported, failure = None, error
+    try:
+        return _export_as_if_on_cpu(model, inputs, named, dynamic_shapes)
+    except Exception as error:
+        if exported is not None:
+            return exported  # the values are reported as missing
+        assert failure is not None
+        raise failure from error
+
+
+def _lost_values(exported: ExportedProgram) -> bool:
+    """Whether `forward` made constants on the meta device; they are called so by torch."""
+    return any(
+        name.rpartition(".")[2].startswith("lifted_tensor")
+        and isinstance(value, torch.Tensor)
+        and is_meta_tensor(value)
+        for name, value in exported.constants.items()
+    )
+
+
+def _has_meta(model: torch.nn.Module, *inputs: Any) -> bool:
+    given = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+    return any(is_meta_tensor(tensor) for tensor in [*(tensor for _, tensor in _state(model)), *given])
+
+
+def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+
+    def fake(tensor: torch.Tensor) -> torch.Tensor:
+        with mode:
+            return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu")
+
+    def fake_input(value: Any) -> Any:
+        return fake(value) if isinstance(value, torch.Tensor) and is_meta_tensor(value) else value
+
+    with _replaced_tensors(model, fake) as originals, torch.device("cpu"):
+        inputs, named = pytree.tree_map(fake_input, (inputs, named))
+        exported = _export(model, inputs, named, dynamic_shapes)
+    for tensors in (exported.state_dict, exported.constants):
+        for name, tensor in list(tensors.items()):
+            tensors[name] = originals.get(id(tensor), tensor)
+    return exported
+
+
+@contextlib.contextmanager
+def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[dict[int, torch.Tensor]]:
+    """The model with other tensors in place of those on the meta device; by their identity, those that they replace."""
+    made: dict[int, torch.Tensor] = {}
+    originals: dict[int, torch.Tensor] = {}
+    undo: list[tuple[dict[str, Any], str, torch.Tensor]] = []
+
+    def replacement(tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in made:
+            new = fake(tensor)
+            if isinstance(tensor, torch.nn.Parameter):
+                new = torch.nn.Parameter(new, requires_grad=tensor.requires_grad)
+            made[id(tensor)] = new
+            originals[id(new)] = tensor
+        return made[id(tensor)]
+
+    try:
+        for module in model.modules():
+            for table in (module._parameters, module._buffers, vars(module)):
+                for name, tensor in list(table.items()):
+                    if isinstance(tensor, torch.Tensor) and is_meta_tensor(tensor):
+                        undo.append((table, name, tensor))
+                        table[name] = replacement(tensor)
+        yield originals
+    finally:
+        for table, name, tensor in undo:
+            table[name] = tensor
+
+
+def _state(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    yield from model.named_parameters()
+    yield from model.named_buffers()
