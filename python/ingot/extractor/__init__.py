@@ -25,6 +25,7 @@ from ingot.extractor.registry import (
 )
 from ingot.extractor.serializer import deserialize_ir, load_ir, save_ir, serialize_ir, validate_ir
 from ingot.extractor.verifier import VerificationReport, verify_ir, verify_ir_with_state_dict
+from ingot.extractor.visualize import generate_op_distribution_pie, ir_to_mermaid
 from ingot.extractor.weights import load_weights, load_weights_pt, load_weights_safetensors, validate_weights_against_ir
 
 __all__ = [
@@ -47,8 +48,10 @@ __all__ = [
     "execute_ir",
     "export_model",
     "extract_ir",
+    "generate_op_distribution_pie",
     "get_conversion_fn",
     "get_execution_fn",
+    "ir_to_mermaid",
     "list_registered_ops",
     "load_ir",
     "load_weights",

@@ -11,7 +11,7 @@ from ingot.errors import ExecutionError
 from ingot.extractor._arguments import arguments_of, find_operator
 from ingot.extractor._values import Symbol
 from ingot.extractor.document import IR, Argument, OpNode
-from ingot.extractor.registry import get_execution_fn
+from ingot.extractor.registry import GETITEM, get_execution_fn
 
 
 class TensorRegistry:
@@ -33,9 +33,13 @@ class TensorRegistry:
         return name in self._tensors
 
     def register_results(self, node: OpNode, results: list[Any]) -> None:
-        self._results[node.name] = results
-        for output, result in zip(node.outputs, results, strict=False):
+        """Those that are no tensors have no output, but keep their place in the names of the others."""
+        tensors = [result for result in results if _is_tensor(result)]
+        self._results[node.name] = tensors
+        for output, result in zip(node.outputs, tensors, strict=False):
             self._tensors[output.name] = result
+        for scalar, result in zip(node.scalars, (item for item in results if not _is_tensor(item)), strict=False):
+            self._tensors[scalar["name"]] = result
 
     def results_of(self, node: str) -> list[Any] | None:
         return self._results.get(node)
@@ -58,6 +62,10 @@ class TensorRegistry:
 
     def __len__(self) -> int:
         return len(self._tensors)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)
 
 
 def node_failure(node: OpNode, error: object) -> ExecutionError:
@@ -91,6 +99,10 @@ def _writes(ir: IR) -> bool:
 
 def _run_node(node: OpNode, table: TensorRegistry) -> list[Any]:
     inputs = [_input_of(tensor, table) for tensor in node.inputs]
+    if node.op_type == GETITEM and node.inputs:
+        picked = f"{node.inputs[0].producer_node}_{node.attrs.get('index', 0)}"
+        if picked in table:
+            return [table.get(picked)]
     function = get_execution_fn(node.op_type)
     if function is not None:
         return list(function(inputs, dict(node.attrs)))

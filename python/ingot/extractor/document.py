@@ -17,7 +17,18 @@ from ingot.extractor._values import decode, encode
 
 FORMAT = "ingot.graph"
 _TENSOR_KEYS = frozenset(
-    "name shape dtype producer_node producer_output_idx strides device kind persistent same_as".split()
+    [
+        "name",
+        "shape",
+        "dtype",
+        "producer_node",
+        "producer_output_idx",
+        "strides",
+        "device",
+        "kind",
+        "persistent",
+        "same_as",
+    ]
 )
 
 
@@ -85,7 +96,7 @@ class Argument:
 
     def to_dict(self) -> dict[str, Any]:
         made = {"name": self.name, "kind": self.kind}
-        if self.kind != "default":
+        if self.kind != "default" or self.value is not None:
             made["value"] = encode(self.value) if self.kind == "value" else self.value
         return {**made, "keyword": True} if self.keyword else made
 

@@ -75,7 +75,8 @@ def verify_ir_with_state_dict(
     """Like `verify_ir`, with weights by name.
 
     Shapes and dtypes must be the same, integers equal, NaN where the model has NaN. Neither run changes the weights,
-    the model or the inputs. Values that no checkpoint holds (constants, buffers that are not persistent) are the model's.
+    the model or the inputs. Values that no checkpoint holds (constants, buffers that are not persistent) are taken from
+    the model.
     """
     try:
         if isinstance(test_inputs, torch.Tensor):
