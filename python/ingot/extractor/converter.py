@@ -31,8 +31,8 @@ def extract_ir(
     """The graph of a model without its weights.
 
     `strict` demands that the model and its inputs are on the meta device, and nothing else. `decompositions` is a table
-    for `ExportedProgram.run_decompositions`, or "default" for torch's; without it, operators are those that torch.export
-    records. The model is taken as it is: call `eval()` before, unless you want its training form.
+    for `ExportedProgram.run_decompositions`, or "default" for torch's; without it, operators are as
+    torch.export records them. The model is taken as it is: call `eval()` before, unless you want its training form.
     """
     exported = export_model(model, example_inputs, kwargs=kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
     if decompositions is not None:

@@ -125,20 +125,15 @@ def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynami
     def fake_input(value: Any) -> Any:
         return fake(value) if isinstance(value, torch.Tensor) and is_meta_tensor(value) else value
 
-    with _replaced_tensors(model, fake) as originals, torch.device("cpu"):
+    with _replaced_tensors(model, fake), torch.device("cpu"):
         inputs, named = pytree.tree_map(fake_input, (inputs, named))
-        exported = _export(model, inputs, named, dynamic_shapes)
-    for tensors in (exported.state_dict, exported.constants):
-        for name, tensor in list(tensors.items()):
-            tensors[name] = originals.get(id(tensor), tensor)
-    return exported
+        return _export(model, inputs, named, dynamic_shapes)
 
 
 @contextlib.contextmanager
-def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[dict[int, torch.Tensor]]:
-    """The model with other tensors in place of those on the meta device; by their identity, those that they replace."""
+def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[None]:
+    """The model with other tensors in place of those on the meta device; one that has several names stays one."""
     made: dict[int, torch.Tensor] = {}
-    originals: dict[int, torch.Tensor] = {}
     undo: list[tuple[dict[str, Any], str, torch.Tensor]] = []
 
     def replacement(tensor: torch.Tensor) -> torch.Tensor:
@@ -147,7 +142,6 @@ def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[dict[int, t
             if isinstance(tensor, torch.nn.Parameter):
                 new = torch.nn.Parameter(new, requires_grad=tensor.requires_grad)
             made[id(tensor)] = new
-            originals[id(new)] = tensor
         return made[id(tensor)]
 
     try:
@@ -157,7 +151,7 @@ def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[dict[int, t
                     if isinstance(tensor, torch.Tensor) and is_meta_tensor(tensor):
                         undo.append((table, name, tensor))
                         table[name] = replacement(tensor)
-        yield originals
+        yield
     finally:
         for table, name, tensor in undo:
             table[name] = tensor
