@@ -140,6 +140,22 @@ def test_tensors_made_in_forward_keep_their_values_on_meta(default_device: str, 
     assert_close(run(through_file(ir, tmp_path), (x,), real.state_dict())[0], real(x), 1e-6)
 
 
+def test_recurrent_layers_as_if_on_the_cpu() -> None:
+    class Recurrent(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = torch.nn.LSTM(3, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.lstm(x * torch.tensor(2.0))[0]
+
+    with torch.device("meta"):
+        model = Recurrent()
+    ir = ingot.extract_ir(model, (torch.empty(2, 1, 3, device="meta"),))
+    real, x = Recurrent(), torch.randn(2, 1, 3)
+    assert_close(run(ir, (x,), real.state_dict())[0], real(x).detach(), 1e-5)
+
+
 class Attribute(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from torch.export import ExportedProgram
 
 from ingot import _core
 from ingot._names import dimension_names, rename_symbols
-from ingot._serialize import _json_of
+from ingot._serialize import _json_of, custom_schemas
 from ingot.extractor.document import IR, OpNode, TensorMeta
 from ingot.extractor.registry import op_type_of
 
@@ -53,7 +53,8 @@ class GraphAnalyzer:
         if self._ir is None:
             program = self.exported_program
             serialized = rename_symbols(_json_of(program), self._dimensions)
-            self._ir = IR.from_dict(json.loads(_core.extract_document(serialized, self.model_name)))
+            schemas = custom_schemas(program)
+            self._ir = IR.from_dict(json.loads(_core.extract_document(serialized, self.model_name, schemas)))
             _mark_ties(self._ir, program)
             values = {name: value for name, value in program.constants.items() if isinstance(value, torch.Tensor)}
             self._ir.constants = {name: value.detach() for name, value in values.items() if not _is_unknown(value)}

@@ -134,9 +134,13 @@ def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynami
 def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[None]:
     """The model with other tensors in place of those on the meta device; one that has several names stays one."""
     made: dict[int, torch.Tensor] = {}
-    undo: list[tuple[dict[str, Any], str, torch.Tensor]] = []
+    undo: list[tuple[dict[str, Any], str, Any]] = []
 
-    def replacement(tensor: torch.Tensor) -> torch.Tensor:
+    def replacement(tensor: Any) -> Any:
+        if isinstance(tensor, list):  # recurrent layers keep their weights in one, too
+            return [replacement(item) for item in tensor]
+        if not isinstance(tensor, torch.Tensor) or not is_meta_tensor(tensor):
+            return tensor
         if id(tensor) not in made:
             new = fake(tensor)
             if isinstance(tensor, torch.nn.Parameter):
@@ -147,14 +151,14 @@ def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[None]:
     try:
         for module in model.modules():
             for table in (module._parameters, module._buffers, vars(module)):
-                for name, tensor in list(table.items()):
-                    if isinstance(tensor, torch.Tensor) and is_meta_tensor(tensor):
-                        undo.append((table, name, tensor))
-                        table[name] = replacement(tensor)
+                for name, value in list(table.items()):
+                    if isinstance(value, torch.Tensor | list):
+                        undo.append((table, name, value))
+                        table[name] = replacement(value)
         yield
     finally:
-        for table, name, tensor in undo:
-            table[name] = tensor
+        for table, name, value in undo:
+            table[name] = value
 
 
 def _state(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
