@@ -55,7 +55,7 @@ class NativeProgram:
         given = {name: tensor.clone() if name in written else tensor for name, tensor in inputs.items()}
         runner = self._program.session() if self._ports.states else self._program
         result = runner.run(**given)
-        return [result] if len(self._ports.outputs) == 1 else list(result)
+        return list(result) if isinstance(result, tuple | list) else [result]
 
 
 def _document(ir: IR, tensors: Mapping[str, torch.Tensor], calls: Mapping[str, PythonCall]) -> dict[str, Any]:
