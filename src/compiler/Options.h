@@ -8,12 +8,14 @@ namespace ingot {
 
 struct CompilerOptions {
   PipelineOptions pipeline;
-  bool specialise = false;          ///< also make the cache entry for this CPU
-  std::vector<std::string> plugins; ///< paths of libraries with lowerings
+  bool specialise = false;              ///< also make the cache entry for this CPU
+  std::vector<std::string> plugins;     ///< paths of libraries with lowerings
+  std::vector<std::string> weightFiles; ///< of a graph document
 };
 
 /// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool),
-/// "fallback" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths).
+/// "fallback" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths), "weights"
+/// (paths of a graph document's checkpoint).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
 

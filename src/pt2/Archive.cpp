@@ -229,11 +229,7 @@ Result<std::vector<std::string>> pt2::listModels(const std::string &path) {
   return layout->models;
 }
 
-Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
-                                           std::shared_ptr<const void> memory, const ReadOptions &options) {
-  INGOT_TRY(Program program, readProgramJson(programJson, {options.keepMetadata}));
-  program.modelName = options.modelName.empty() ? "model" : options.modelName;
-  program.memory = std::move(memory);
+Status pt2::adoptWeights(Program &program, const std::vector<MemoryWeight> &weights) {
   std::map<std::pair<const std::byte *, size_t>, size_t> storageIds;
   for (const MemoryWeight &source : weights) {
     INGOT_TRY(Weight weight, adoptWeight(source));
@@ -246,6 +242,14 @@ Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const s
     if (!table.emplace(source.name, std::move(weight)).second)
       return usageError("weight '" + source.name + "' was given twice");
   }
-  INGOT_CHECK(checkWeightsPresent(program));
+  return checkWeightsPresent(program);
+}
+
+Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
+                                           std::shared_ptr<const void> memory, const ReadOptions &options) {
+  INGOT_TRY(Program program, readProgramJson(programJson, {options.keepMetadata}));
+  program.modelName = options.modelName.empty() ? "model" : options.modelName;
+  program.memory = std::move(memory);
+  INGOT_CHECK(adoptWeights(program, weights));
   return program;
 }
