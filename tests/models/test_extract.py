@@ -27,7 +27,7 @@ def other_batch(name: str, batch: int) -> tuple[torch.Tensor, ...]:
     return zoo.FAMILIES[name](batch)[1]
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("dynamic", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", zoo.FAMILIES)
 def test_family(name: str, dynamic: bool, tmp_path: Path) -> None:
     module, args = zoo.FAMILIES[name](2)

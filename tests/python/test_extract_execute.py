@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -210,16 +209,18 @@ def test_broken_graphs_are_named() -> None:
     fails(r"Failed to execute node 'm' \(op: aten\.mm\.default\)", wrong)
 
 
-def test_what_ingot_cannot_compile_is_run_by_torch_and_said() -> None:
-    wrong_shape = OpNode("r", "aten.reshape.default", [use("x", "x")], [use("r", None, 0, (7, 7))], {"shape": [3, 2]})
+def test_graphs_that_are_wrong_about_shapes_are_run_by_torch_and_said() -> None:
+    wrong = OpNode("r", "aten.reshape.default", [use("x", "x")], [use("r", None, 0, (7, 7))], {"shape": [3, 2]})
+    picked = OpNode("m", "aten.max.dim", [use("r", "r")], [use("m_0"), use("m_1")], {"dim": 1})
+    place = OpNode("g", "<built-in function getitem>", [use("m_0", "m"), use("m_1", "m", 1)], [use("g")], {"index": 1})
     x = torch.randn(2, 3)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            (y,) = ingot.execute_ir(by_hand(wrong_shape), (x,), weights={})
-        except ingot.ExecutionError:
-            return
-    assert torch.equal(y, x.reshape(3, 2)) and any("PyTorch ran the graph" in str(item.message) for item in caught)
+    with pytest.warns(UserWarning, match="PyTorch ran the graph node by node"):
+        outputs = ingot.execute_ir(by_hand(wrong, picked, place, outputs=[use("r"), use("g")]), (x,), weights={})
+    assert torch.equal(outputs[0], x.reshape(3, 2)) and torch.equal(outputs[1], x.reshape(3, 2).max(1).indices)
+    extracted = ingot.extract_ir(Call(lambda x: x.reshape(3, 2)), (x,), strict=False)
+    extracted.nodes[0].outputs[0].shape = (7, 7)
+    with pytest.raises(ingot.ExecutionError, match=r"7, 7"):
+        run(extracted, (x,))
 
 
 def test_dtypes_as_text_of_other_tools() -> None:

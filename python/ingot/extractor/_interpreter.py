@@ -105,7 +105,8 @@ def _run_node(node: OpNode, table: TensorRegistry) -> list[Any]:
             return [table.get(picked)]
     function = get_execution_fn(node.op_type)
     if function is not None:
-        return list(function(inputs, dict(node.attrs)))
+        results = function([tensor.clone() for tensor in inputs], dict(node.attrs))
+        return [results] if isinstance(results, torch.Tensor) else list(results)
     operator = find_operator(node.op_type)
     if operator is None:
         raise ExecutionError(f"No execution function registered for op_type: {node.op_type}")

@@ -21,6 +21,10 @@ _calls: weakref.WeakValueDictionary[str, PythonCall] = weakref.WeakValueDictiona
 _failed = threading.local()
 
 
+class UnexpectedResultError(ValueError):
+    """A function gave another shape or dtype than the graph says."""
+
+
 class PythonCall:
     """A node and the function that runs it. It can be called while the object lives."""
 
@@ -54,7 +58,7 @@ def _check(name: str, shape: Sequence[Any], dtype: str, tensor: torch.Tensor) ->
         isinstance(wanted, str) or wanted == size for wanted, size in zip(shape, sizes, strict=True)
     )
     if not fits or dtype_name(tensor.dtype) != dtype:
-        raise ValueError(
+        raise UnexpectedResultError(
             f"the executor gave {dtype_name(tensor.dtype)} {tuple(sizes)} for '{name}', which is {dtype} {tuple(shape)}"
         )
 

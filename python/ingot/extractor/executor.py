@@ -64,11 +64,18 @@ class IRExecutor:
         try:
             return tuple(value for value in program.run(given) if isinstance(value, torch.Tensor))
         except IngotError as error:
-            if failure := _python_ops.take_failure():
-                node, cause = failure
-                raise node_failure(node, cause) from cause
-            interpret(self.ir, tensors, given)  # says which node it is, where it fails there too
-            raise ExecutionError(str(error)) from error
+            failure = _python_ops.take_failure()
+            if failure and not (self._is_by_hand() and isinstance(failure[1], _python_ops.UnexpectedResultError)):
+                raise node_failure(*failure) from failure[1]
+            outputs = interpret(self.ir, tensors, given)  # says which node it is, where it fails there too
+            if not self._is_by_hand():
+                raise ExecutionError(str(error)) from error
+            warnings.warn(f"PyTorch ran the graph node by node, since Ingot could not run it: {error}", stacklevel=2)
+            return outputs
+
+    def _is_by_hand(self) -> bool:
+        """Graphs that Ingot did not extract may be wrong about shapes and dtypes, which PyTorch does not need."""
+        return not self.ir.format_version
 
     def _inputs(self, inputs: Any, kwargs: Mapping[str, Any] | None) -> dict[str, torch.Tensor]:
         metas = self.ir.graph_inputs
