@@ -17,13 +17,17 @@ namespace ingot::cli {
 struct Request {
   std::function<Status()> action;
   bool asJson = false;
+  int doneCode = 0, failureCode = 1; ///< exit codes; `diff` has its own
 };
 
 void addConvert(CLI::App &app, Request &request);
+void addDiff(CLI::App &app, Request &request);
+void addInfo(CLI::App &app, Request &request);
 void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);
 void addValidate(CLI::App &app, Request &request);
+void addVisualize(CLI::App &app, Request &request);
 
 /// Adds --json, and makes `action` what runs when `command` is chosen. `Options` lives as long as the app.
 template <typename Options>
