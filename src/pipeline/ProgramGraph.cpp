@@ -6,6 +6,7 @@
 #include "graph/Text.h"
 #include "import/Location.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/xxhash.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 

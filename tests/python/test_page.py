@@ -1,4 +1,4 @@
-"""The page of `ingot show --html` in a real browser: it opens fast, shows what it should, runs nothing of a document."""
+"""The page of `ingot show --html` in a real browser: opens fast, shows what it should, runs nothing of a document."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ class Drawable(Protocol):
 
 
 def ir_to_mermaid(ir: Drawable, max_nodes: int = 30, include_weights: bool = True, *, by_module: bool = False) -> str:
-    """A flow chart of the first nodes. With `by_module` modules are frames, or boxes from the depth on that is too much."""
+    """A flow chart of the first nodes. With `by_module`, modules are frames, or boxes where it is too much."""
     return _core.mermaid(_text(ir), max_nodes, include_weights, by_module)
 
 

@@ -26,10 +26,10 @@ function family(op) {
   const families = [
     ["attention", /attention|flash/], ["norm", /norm/], ["matrix", /conv|linear|matmul|mm\b|bmm|einsum|addmm|lstm|gru|dot\b/],
     ["activation", /relu|gelu|silu|sigmoid|tanh|softmax|elu\b|hardswish|mish|dropout|glu/],
-    ["pool", /pool|sum|mean|amax|amin|max\b|min\b|arg|norm|cumsum|topk|sort|reduce|prod|any|all\b/],
+    ["pool", /pool|sum|mean|amax|amin|max\b|min\b|argm|cumsum|topk|sort|reduce|prod|any\b|all\b/],
     ["index", /embedding|index|gather|scatter|select|slice|where|masked|take|getitem/],
     ["shape", /view|reshape|transpose|permute|flatten|squeeze|expand|cat|stack|split|chunk|pad|clone|contiguous|to\b|_to_copy|unbind|repeat|broadcast|convert|cast/],
-    ["element", /add|sub|mul|div|pow|sqrt|exp|log|neg|abs|clamp|eq|ne|lt|gt|le|ge|cos|sin|round|floor|erf|not|and|or/]];
+    ["element", /add|sub|mul|div|pow|sqrt|exp|log|neg|abs|clamp|cos|sin|round|floor|erf|(^|_)(eq|ne|lt|gt|le|ge|not|and|or|xor)($|[._])/]];
   const found = families.find(([, pattern]) => pattern.test(name));
   return found ? found[0] : "other";
 }

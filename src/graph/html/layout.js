@@ -156,7 +156,8 @@ function portOffset(item, side, source) {
 }
 
 function connect(above, below, source) {
-  const weight = above.lane && below.lane ? 6 : above.lane || below.lane ? 2 : 3;
+  // Chains of boxes stay upright and lanes straight; a box that leans to every lane beside it makes stairs.
+  const weight = above.lane && below.lane ? 4 : above.lane || below.lane ? 0.03 : 1;
   const a = portOffset(above, "out", source), b = portOffset(below, "in", source);
   above.down.push({item: below, offset: b - a, weight});
   below.up.push({item: above, offset: a - b, weight});
@@ -247,6 +248,7 @@ function finishGroup(group, items, ports, layers, lines) {
     }
   for (const item of items) [item.box.rx, item.box.ry] = [item.x - item.w / 2, item.y];
   group.lines = lines.map(line => ({source: line.wire.source, target: line.wire.to, shapes: line.wire.shapes, straight: line.straight,
+                                    isFirst: line.wire.from === line.wire.source,
                                     points: linePoints(line)}));
 }
 

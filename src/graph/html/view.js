@@ -178,7 +178,7 @@ function drawArrow(x, y, colour) {
 
 /** What comes out of a closed module is not written in its box, so it stands on the wire. */
 function drawShape(group, line) {
-  if (line.source.kind !== "group" || line.shapes.size !== 1 || line.labelled === false) return;
+  if (line.source.kind !== "group" || line.shapes.size !== 1 || !line.isFirst) return;
   const [x, y] = line.points[0];
   pen.font = SUB;
   pen.textAlign = "left";
