@@ -75,7 +75,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if fullname not in MODULES or fullname.partition(".")[0] not in self.packages:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, origin="ingot.compat", is_package=True)
+        is_script = fullname.endswith(".__main__")
+        return importlib.machinery.ModuleSpec(fullname, self, origin="ingot.compat", is_package=not is_script)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return AliasModule(spec.name, MODULES[spec.name])

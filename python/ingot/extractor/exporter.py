@@ -76,36 +76,17 @@ def _export(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any
 
 
 def _export_anywhere(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
-    """Tensors that `forward` makes of Python numbers have values on the CPU only.
-
-    So where the meta device gets in their way, the model is exported again with tensors that claim to be on the CPU.
-    """
-    failure: Exception | None = None
-    try:
-        exported = _export(model, inputs, named, dynamic_shapes)
-        if not _lost_values(exported):
-            return exported
-    except Exception as error:
-        if not _has_meta(model, inputs, named):
-            raise
-        exported, failure = None, error
+    """Tensors that `forward` makes of Python numbers have values on the CPU only, and don't go with those of the meta
+    device. So its tensors claim to be on the CPU while the model is exported, unless that is what fails."""
+    if not _has_meta(model, inputs, named):
+        return _export(model, inputs, named, dynamic_shapes)
     try:
         return _export_as_if_on_cpu(model, inputs, named, dynamic_shapes)
-    except Exception as error:
-        if exported is not None:
-            return exported  # the values are reported as missing
-        assert failure is not None
-        raise failure from error
-
-
-def _lost_values(exported: ExportedProgram) -> bool:
-    """Whether `forward` made constants on the meta device; they are called so by torch."""
-    return any(
-        name.rpartition(".")[2].startswith("lifted_tensor")
-        and isinstance(value, torch.Tensor)
-        and is_meta_tensor(value)
-        for name, value in exported.constants.items()
-    )
+    except Exception as failure:
+        try:
+            return _export(model, inputs, named, dynamic_shapes)
+        except Exception:
+            raise failure from None
 
 
 def _has_meta(model: torch.nn.Module, *inputs: Any) -> bool:
