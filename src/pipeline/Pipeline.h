@@ -21,6 +21,8 @@ struct PipelineOptions {
   std::set<std::string> disabledPasses;
   /// Nodes without a native form stay in the program and run with PyTorch, through the libtorch plugin.
   bool fallback = false;
+  /// Every node that PyTorch can run stays for it, whether it has a native form or not: eager, to compare with.
+  bool byTorch = false;
   /// Schemas of custom operators, as PyTorch prints them.
   std::vector<std::string> schemas;
   /// Lowerings of this conversion, asked before the built-in ones. The later of two for one operator counts.

@@ -1,4 +1,5 @@
-// The `ingot` program. Exit codes: 0 done, 1 failed (the reason is on stderr), 2 the command line is wrong.
+// The `ingot` program. Exit codes: 0 done, 1 failed (the reason is on stderr), 2 the command line is wrong. Commands that
+// compare give 0 for equal, 1 for different, 2 for anything that went wrong.
 #include "Command.h"
 
 #include <cstdlib>
@@ -22,12 +23,12 @@ int runAction(const Request &request) {
   try {
     Status status = request.action();
     if (status)
-      return 0;
+      return request.exitCode;
     reportError(status.error(), request.asJson);
   } catch (const std::exception &failure) {
     reportError(internalError(failure.what()), request.asJson);
   }
-  return 1;
+  return request.errorCode;
 }
 
 } // namespace
@@ -44,6 +45,7 @@ int main(int argc, char **argv) {
   addShow(app, request);
   addSpecialise(app, request);
   addValidate(app, request);
+  addVerify(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &failure) {
