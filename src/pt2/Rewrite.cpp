@@ -340,7 +340,7 @@ Status rewriteProgram(Program &program, const Rewrite &rewrite) {
 static nlohmann::json tapsToJson(const std::vector<Tap> &taps) {
   nlohmann::json list = nlohmann::json::array();
   for (const Tap &tap : taps)
-    list.push_back({tap.value, tap.before});
+    list.push_back(nlohmann::json::array({tap.value, tap.before}));
   return list;
 }
 
@@ -371,11 +371,15 @@ Result<Rewrite> rewriteFromJson(const nlohmann::json &json) {
     rewrite.given = json.value("given", std::vector<std::string>());
     rewrite.alone = json.value("alone", std::vector<std::string>());
     rewrite.taps = tapsFromJson(json.value("taps", nlohmann::json::array()));
-    for (const auto &[node, taps] : json.value("operands", nlohmann::json::object()).items())
+    // Named, since items() refers to what it is called on.
+    const nlohmann::json none = nlohmann::json::object();
+    const nlohmann::json operands = json.value("operands", none), sizes = json.value("sizes", none),
+                         numbers = json.value("numbers", none);
+    for (const auto &[node, taps] : operands.items())
       rewrite.operands[node] = tapsFromJson(taps);
-    for (const auto &[key, list] : json.value("sizes", nlohmann::json::object()).items())
+    for (const auto &[key, list] : sizes.items())
       rewrite.sizes[key] = list.get<std::vector<int64_t>>();
-    for (const auto &[name, number] : json.value("numbers", nlohmann::json::object()).items()) {
+    for (const auto &[name, number] : numbers.items()) {
       if (number.is_boolean())
         rewrite.numbers[name] = number.get<bool>();
       else if (number.is_number_integer())
