@@ -35,5 +35,6 @@ void initConvert(nanobind::module_ &module);
 void initConverted(nanobind::module_ &module);
 void initModule(nanobind::module_ &module);
 void initProgram(nanobind::module_ &module);
+void initVerify(nanobind::module_ &module);
 
 } // namespace ingot::bind

@@ -32,6 +32,7 @@ __version__: str = _version()
 __all__ = [
     "AssetIOError",
     "CorruptFileError",
+    "Departure",
     "EntryPoint",
     "ExternalizeSpec",
     "FallbackOp",
@@ -51,6 +52,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "Value",
+    "Verification",
     "convert",
     "generate_composite_decl",
     "get_decomp_table",
@@ -58,6 +60,7 @@ __all__ = [
     "load",
     "manual_seed",
     "set_num_threads",
+    "verify",
 ]
 
 
@@ -69,6 +72,9 @@ _LAZY = {
     "TorchMetalKernel": "ingot.kernels",
     "generate_composite_decl": "ingot.composite",
     "get_decomp_table": "ingot.decompositions",
+    "Departure": "ingot.verification",
+    "Verification": "ingot.verification",
+    "verify": "ingot.verification",
 }
 """Names whose modules import torch, which running a program does not need."""
 
