@@ -115,7 +115,7 @@ def verify(
 ) -> Verification:
     """Runs a model in Ingot and in eager, side by side, and names the first node that departs.
 
-    `program` is what `ingot.convert` or a TorchConverter gave, an ExportedProgram, a module, or the path of a .pt2 file.
+    `program` is what `ingot.convert` or a TorchConverter gave, an ExportedProgram, a module, or a .pt2 file.
     With `model`, the exported graph is compared with the model itself too. `inputs` and `kwargs` are the arguments of
     a call; without them the exported example is taken.
 
