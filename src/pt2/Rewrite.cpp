@@ -65,6 +65,25 @@ void addOutput(Program &program, const Argument &value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+Status enterBody(Program &program, const Enter &enter) {
+  INGOT_TRY(size_t index, findNode(numberNodes(program.graph), enter.node));
+  Bodies found = bodiesOf(program.graph.nodes[index]);
+  if (enter.body >= found.bodies.size())
+    return usageError("node '" + enter.node + "' has no body " + std::to_string(enter.body));
+  std::shared_ptr<const Graph> body = found.bodies[enter.body]->graph; // the node goes away
+  program.graph = *body;
+  program.signature = {};
+  for (const Argument &input : program.graph.inputs)
+    program.signature.inputs.push_back({InputKind::UserInput, input, "", true});
+  for (const Argument &output : program.graph.outputs)
+    program.signature.outputs.push_back({OutputKind::UserOutput, output, ""});
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
 // Values from outside
 //===----------------------------------------------------------------------===//
 
@@ -324,8 +343,23 @@ void forgetTrees(Program &program) {
 
 } // namespace
 
+Bodies bodiesOf(const Node &node) {
+  Bodies found;
+  for (const NamedArgument &input : node.inputs) {
+    if (input.value.is(ArgumentKind::Graph)) {
+      found.bodies.push_back(&input.value.asGraph());
+      found.operands.clear(); // a condition, say
+    } else {
+      forEachValueName(input.value, [&](const std::string &name) { found.operands.push_back(name); });
+    }
+  }
+  return found;
+}
+
 Status rewriteProgram(Program &program, const Rewrite &rewrite) {
   forgetTrees(program);
+  for (const Enter &enter : rewrite.enter)
+    INGOT_CHECK(enterBody(program, enter));
   INGOT_CHECK(takeFromOutside(program, rewrite.given));
   if (!rewrite.alone.empty())
     INGOT_CHECK(Isolation(program, rewrite).run());
@@ -346,6 +380,9 @@ static nlohmann::json tapsToJson(const std::vector<Tap> &taps) {
 
 nlohmann::json rewriteToJson(const Rewrite &rewrite) {
   nlohmann::json json = {{"given", rewrite.given}, {"alone", rewrite.alone}, {"taps", tapsToJson(rewrite.taps)}};
+  nlohmann::json &entered = json["enter"] = nlohmann::json::array();
+  for (const Enter &enter : rewrite.enter)
+    entered.push_back(nlohmann::json::array({enter.node, enter.body}));
   nlohmann::json &operands = json["operands"] = nlohmann::json::object();
   for (const auto &[node, taps] : rewrite.operands)
     operands[node] = tapsToJson(taps);
@@ -374,7 +411,9 @@ Result<Rewrite> rewriteFromJson(const nlohmann::json &json) {
     // Named, since items() refers to what it is called on.
     const nlohmann::json none = nlohmann::json::object();
     const nlohmann::json operands = json.value("operands", none), sizes = json.value("sizes", none),
-                         numbers = json.value("numbers", none);
+                         numbers = json.value("numbers", none), entered = json.value("enter", nlohmann::json::array());
+    for (const nlohmann::json &enter : entered)
+      rewrite.enter.push_back({enter.at(0).get<std::string>(), enter.at(1).get<size_t>()});
     for (const auto &[node, taps] : operands.items())
       rewrite.operands[node] = tapsFromJson(taps);
     for (const auto &[key, list] : sizes.items())

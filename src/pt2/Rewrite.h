@@ -23,8 +23,17 @@ struct Tap {
 };
 inline constexpr const char *kTapPrefix = "tap:";
 
+/// Goes into one of the bodies of a higher-order node, whose inputs then come from outside.
+struct Enter {
+  std::string node;
+  size_t body = 0; ///< among those of the node
+
+  bool operator==(const Enter &) const = default;
+};
+
 /// What the program becomes, in this order.
 struct Rewrite {
+  std::vector<Enter> enter; ///< the outermost first
   /// Nodes whose results come from outside, under the names of the values: random ones, so that both sides of a
   /// comparison see the same numbers.
   std::vector<std::string> given;
@@ -39,6 +48,13 @@ struct Rewrite {
 
 /// The node's name, or a made one where the file has none.
 std::string nodeName(const Graph &graph, size_t index);
+
+/// The bodies of a higher-order node, and the values that they take: all that follows them in the call.
+struct Bodies {
+  std::vector<const SubGraph *> bodies;
+  std::vector<std::string> operands;
+};
+Bodies bodiesOf(const Node &node);
 
 /// The trees of the call are lost: rewritten programs are called flat.
 Status rewriteProgram(Program &program, const Rewrite &rewrite);

@@ -45,7 +45,7 @@ struct Report {
   Verdict verdict = Verdict::Equal;
   std::optional<Departure> departure;
   std::vector<std::string> alsoDeparting; ///< further nodes
-  size_t nodes = 0;                       ///< of the program
+  size_t nodes = 0;                       ///< that give tensors
   size_t compared = 0;                    ///< one by one
   size_t runs = 0;                        ///< conversions of the program or of parts of it
   double rounding = 0; ///< largest difference of the outputs, in units of what one operator is allowed

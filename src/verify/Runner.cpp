@@ -148,8 +148,16 @@ Result<Values> collect(const asset::EntryPoint &entry, const std::vector<std::st
 
 } // namespace
 
-Result<Values> Runner::run(const pt2::Rewrite &rewrite, Side side, const Values &more) {
+Runner Runner::inside(const pt2::Enter &enter, Values values) const {
+  Runner inner(convert, std::move(values));
+  inner.entered = entered;
+  inner.entered.push_back(enter);
+  return inner;
+}
+
+Result<Values> Runner::run(pt2::Rewrite rewrite, Side side, const Values &more) {
   ++count;
+  rewrite.enter = entered;
   INGOT_TRY(TemporaryFolder folder, TemporaryFolder::make());
   std::string path = folder.path + "/program.ingot";
   nlohmann::json options = {{"rewrite", pt2::rewriteToJson(rewrite)}, {"by_torch", side == Side::Torch}};

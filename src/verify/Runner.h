@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ingot::verify {
 
@@ -21,13 +22,17 @@ public:
 
   enum class Side { Ingot, Torch };
   /// What the taps of the rewriting show, by key. `more` are values that the rewritten program takes, by key.
-  Result<Values> run(const pt2::Rewrite &rewrite, Side side, const Values &more = {});
+  Result<Values> run(pt2::Rewrite rewrite, Side side, const Values &more = {});
+
+  /// Runs a body of a node of this program, with inputs of its own.
+  Runner inside(const pt2::Enter &enter, Values values) const;
 
   size_t runs() const { return count; }
 
 private:
   Convert convert;
   Values inputs;
+  std::vector<pt2::Enter> entered;
   size_t count = 0;
 };
 

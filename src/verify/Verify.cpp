@@ -47,6 +47,7 @@ private:
   Result<std::optional<Finding>> bisect(double scale, Finding found);
   Result<Verdict> judge(Finding &finding);
   Status finish(Verdict verdict, const Finding &finding);
+  Result<std::optional<Report>> lookInside(size_t site, const Values &operands);
   Status save(const Site &site, const Finding &finding, Departure &departure, const Values &operands);
 
   Result<Values> eager(const std::vector<Tap> &taps);
@@ -66,7 +67,7 @@ private:
 
   Sites sites;
   Runner &runner;
-  const Eager &eagerSide;
+  const Eager eagerSide;
   const Options &options;
   Values given; ///< eager's values of nodes that cannot be compared, as rewritten programs take them
   Report report;
@@ -394,6 +395,41 @@ Status Verification::save(const Site &site, const Finding &finding, Departure &d
   return {};
 }
 
+/// What departs in the body of a higher-order node that was run, if that can be told.
+Result<std::optional<Report>> Verification::lookInside(size_t site, const Values &operands) {
+  const pt2::Node &node = sites.program.graph.nodes[site];
+  pt2::Bodies found = pt2::bodiesOf(node);
+  if (found.bodies.empty())
+    return std::optional<Report>();
+  size_t body = node.target.ends_with("while_loop") ? 1 : 0;
+  if (node.target.ends_with(".cond") && !sites.all[site].operands.empty())
+    if (auto taken = operands.find(sites.all[site].operands.front().key()); taken != operands.end())
+      body = std::visit([](auto number) { return number != 0; }, numberOf(taken->second)) ? 0 : 1;
+  if (body >= found.bodies.size() || found.operands.size() != found.bodies[body]->graph->inputs.size())
+    return std::optional<Report>();
+  Values inputs;
+  for (size_t i = 0; i < found.operands.size(); ++i) {
+    const std::string &name = found.operands[i];
+    auto value = std::ranges::find_if(
+        operands, [&](const auto &entry) { return entry.first == name || entry.first.starts_with(name + "@"); });
+    std::string inner;
+    pt2::forEachValueName(found.bodies[body]->graph->inputs[i], [&](const std::string &called) { inner = called; });
+    if (value == operands.end() || inner.empty())
+      return std::optional<Report>();
+    inputs[inner] = value->second;
+  }
+  pt2::Program program = sites.program;
+  Rewrite rewrite;
+  rewrite.enter = {{sites.all[site].name, body}};
+  INGOT_CHECK(pt2::rewriteProgram(program, rewrite));
+  Runner inner = runner.inside(rewrite.enter.front(), std::move(inputs));
+  Result<Report> report = Verification(program, inner, nullptr, options).run();
+  // The body need not be a program that can be run by itself; the node as a whole has departed anyway.
+  if (!report || !report->departure)
+    return std::optional<Report>();
+  return std::optional<Report>(*std::move(report));
+}
+
 Status Verification::finish(Verdict verdict, const Finding &finding) {
   report.verdict = verdict;
   Departure departure;
@@ -423,7 +459,15 @@ Status Verification::finish(Verdict verdict, const Finding &finding) {
     INGOT_TRY(Values operands, eager(taps));
     for (const auto &[key, value] : operands)
       departure.operands.push_back({key, typeText(value)});
-    INGOT_CHECK(save(site, finding, departure, operands));
+    INGOT_TRY(std::optional<Report> inside, lookInside(finding.site, operands));
+    if (inside) {
+      departure = std::move(*inside->departure);
+      departure.node = site.name + "/" + departure.node;
+      report.verdict = inside->verdict;
+      report.notes.insert(report.notes.end(), inside->notes.begin(), inside->notes.end());
+    } else {
+      INGOT_CHECK(save(site, finding, departure, operands));
+    }
   } else {
     departure.node = pt2::kGraphEnd;
     departure.op = "output";
@@ -433,7 +477,8 @@ Status Verification::finish(Verdict verdict, const Finding &finding) {
 }
 
 Result<Report> Verification::run() {
-  report.nodes = sites.all.size();
+  report.nodes =
+      static_cast<size_t>(std::ranges::count_if(sites.all, [](const Site &site) { return !site.results.empty(); }));
   INGOT_CHECK(prepare());
   if (!options.perNode) {
     INGOT_TRY(std::optional<Finding> found, compareOutputs(1));

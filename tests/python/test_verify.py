@@ -279,6 +279,20 @@ def test_contents_after_in_place_nodes(bisect: bool) -> None:
     assert report.departure.op == "aten.relu_.default"
 
 
+@pytest.mark.parametrize("bisect", [False, True])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_node_inside_of_a_branch_is_named(bisect: bool, sign: int) -> None:
+    lower = {"aten::sin": ops.cos, "aten::cos": ops.sin}
+    wrong = {
+        name: lambda values, node, loc, build=build: build(next(iter(values.values()))) for name, build in lower.items()
+    }
+    report = ingot.verify(Branch(), inputs=(sign * torch.rand(3),), lowerings=wrong, bisect=bisect)
+    assert report.departure is not None
+    assert report.departure.node == ("cond/sin" if sign > 0 else "cond/cos")
+    assert report.verdict == "lowering"
+    assert Path(report.departure.file).name == "test_verify.py"
+
+
 def test_dynamic_sizes() -> None:
     rows = torch.export.Dim("rows", min=2, max=64)
 
