@@ -30,6 +30,7 @@ void check(ingot_status status);
 void check(const Status &status);
 
 void initErrors(nanobind::module_ &module);
+void initGraph(nanobind::module_ &module);
 void initBuilder(nanobind::module_ &module);
 void initConvert(nanobind::module_ &module);
 void initConverted(nanobind::module_ &module);

@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   initBuilder(module);
   initConvert(module);
   initConverted(module);
+  initGraph(module);
   initModule(module);
   initProgram(module);
   initVerify(module);

@@ -2,6 +2,10 @@
 #include "verify/Verify.h"
 #include "Bind.h"
 #include "Converted.h"
+#include "graph/Reader.h"
+#include "graph/ToProgram.h"
+#include "pt2/ProgramReader.h"
+#include "pt2/Schema.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -42,19 +46,14 @@ std::shared_ptr<const void> keep(const nb::object &object) {
           }};
 }
 
+/// Values are looked at by their names: no weights are needed here.
 Result<pt2::Program> readPart(const Part &part) {
-  const auto &[json, weights, role] = part;
-  std::vector<pt2::MemoryWeight> list;
-  for (const WeightRef *weight : weights)
-    list.push_back({weight->name,
-                    weight->isConstant,
-                    weight->isParameter,
-                    weight->dtype,
-                    weight->sizes,
-                    weight->strides,
-                    weight->storageOffset,
-                    {reinterpret_cast<const std::byte *>(weight->storage), weight->storageBytes}});
-  return pt2::readProgramFromMemory({json.c_str(), json.size()}, list);
+  const nb::bytes &json = std::get<0>(part);
+  std::string_view text(json.c_str(), json.size());
+  if (!graph::looksLikeDocument(text))
+    return pt2::readProgramJson(text, {});
+  INGOT_TRY(graph::Document document, graph::readDocument(text));
+  return graph::programWithoutWeights(document);
 }
 
 /// `function` is called with (value, before) pairs and gives tensors by key, and what keeps them alive.
@@ -103,10 +102,12 @@ std::string verifyParts(const std::vector<Part> &parts, const std::string &optio
       nb::gil_scoped_acquire acquire;
       progress(what, done, total);
     };
+  nlohmann::json base = nlohmann::json::parse(optionsJson);
+  for (const nlohmann::json &schema : base.value("schemas", nlohmann::json::array()))
+    (void)pt2::addSchema(schema.get<std::string>()); // one that cannot be read is no schema for the compiler either
   Result<pt2::Program> program = readPart(parts.at(0));
   if (!program)
     throw Failure(program.error());
-  nlohmann::json base = nlohmann::json::parse(optionsJson);
   verify::Runner runner(
       [&](const std::string &path, const nlohmann::json &more) {
         nlohmann::json all = base;

@@ -65,6 +65,18 @@ class Program:
 
 def load_compiler() -> bool: ...
 def convert_file(pt2_path: str, asset_path: str, overwrite: bool, options_json: str) -> None: ...
+def extract_document(
+    program_json: bytes,
+    model_name: str,
+    schemas: list[str] = [],
+    constants: list[WeightRef] = [],
+    tied: dict[str, str] = {},
+) -> str:
+    """The graph document of an exported program. Constants above 1,024 elements are described only."""
+
+def validate_document(text: str) -> list[str]:
+    """Every problem of a graph document, with its path."""
+
 def check_savable(path: str, overwrite: bool) -> None: ...
 def copy_asset(source: str, target: str, overwrite: bool) -> None: ...
 def version() -> str: ...

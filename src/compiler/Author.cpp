@@ -6,8 +6,8 @@
 #include "lower/FitType.h"
 #include "lower/PluginBuilder.h"
 #include "pipeline/Authored.h"
-#include "pipeline/Modules.h"
 #include "pipeline/Diagnostics.h"
+#include "pipeline/Modules.h"
 
 #include <list>
 #include <mlir/Dialect/Func/IR/FuncOps.h>

@@ -69,6 +69,10 @@ static Status setOption(CompilerOptions &options, const std::string &key, const 
     INGOT_TRY(options.pipeline.schemas, readStrings(key, value, "a list of operator schemas"));
     return {};
   }
+  if (key == "weights") {
+    INGOT_TRY(options.weightFiles, readStrings(key, value, "a list of paths"));
+    return {};
+  }
   if (key == "plugins") {
     INGOT_TRY(options.plugins, readStrings(key, value, "a list of paths"));
     return {};

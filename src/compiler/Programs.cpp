@@ -3,6 +3,7 @@
 #include "asset/Reader.h"
 #include "asset/Writer.h"
 #include "base/Json.h"
+#include "compiler/Documents.h"
 #include "compiler/Guarded.h"
 #include "compiler/Options.h"
 #include "compiler/Plugins.h"
@@ -12,7 +13,8 @@ namespace ingot {
 
 struct CompilerProgram {
   Converted converted;
-  asset::Asset source; ///< what the weights lie in, if it was opened
+  asset::Asset source;                             ///< what the weights lie in, if it was opened
+  std::vector<std::shared_ptr<const void>> memory; ///< of constants that a document holds
 };
 
 namespace {
@@ -67,8 +69,9 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
   programs.reserve(given.size()); // parts point to them
   Parts parts;
   for (const CompilerPart &part : given) {
-    INGOT_TRY(pt2::Program program, pt2::readProgramFromMemory({part.programJson, part.programBytes},
-                                                               memoryWeights({part.weights, part.weightCount})));
+    INGOT_TRY(pt2::Program program,
+              readProgramText({part.programJson, part.programBytes}, memoryWeights({part.weights, part.weightCount}),
+                              options.pipeline.schemas));
     programs.push_back(std::move(program));
     INGOT_CHECK(addPart(parts, programs.back(), part.roleJson, options));
   }
@@ -76,6 +79,8 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
     return usageError("there is no entry point to convert");
   INGOT_TRY(Converted converted, convertProgram(parts, options.pipeline));
   *out = makeProgram(std::move(converted));
+  for (const pt2::Program &program : programs)
+    (*out)->memory.push_back(program.memory);
   return {};
 }
 

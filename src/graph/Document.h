@@ -1,10 +1,13 @@
 // A graph document as plain data: docs/graph_format.md, field by field. Nothing here is checked; see Validate.h.
 #pragma once
 
+#include "base/SafeTensors.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -25,13 +28,19 @@ struct Tensor {
   std::optional<std::string> producerNode;
   int64_t producerIndex = 0;
   std::vector<Size> strides; ///< empty: contiguous
+  Size offset = int64_t(0);  ///< of the first element in its storage
   std::string device;        ///< empty: CPU or meta
+  std::string layout;        ///< empty: strided
+
+  bool operator==(const Tensor &) const = default;
 };
 
 struct Weight : Tensor {
   std::string kind; ///< "parameter", "buffer" or "constant"; empty in documents of other tools
   bool persistent = true;
   std::string sameAs; ///< the entry that has its memory, empty for most
+
+  bool operator==(const Weight &) const = default;
 };
 
 /// One parameter of the operator's schema.
@@ -40,13 +49,17 @@ struct ArgumentRecord {
   std::string kind; ///< "tensor", "tensors", "symbol", "graph", "value", "default"
   Json value;
   bool keyword = false;
+
+  bool operator==(const ArgumentRecord &) const = default;
 };
 
 /// A result that is no tensor.
 struct Scalar {
   std::string name;
-  std::string type; ///< "int", "float", "bool"
+  std::string type; ///< "int", "float", "bool", "none"
   std::string expr;
+
+  bool operator==(const Scalar &) const = default;
 };
 
 struct Source {
@@ -54,6 +67,8 @@ struct Source {
   int64_t line = 0;
   std::string function;
   std::string code;
+
+  bool operator==(const Source &) const = default;
 };
 
 struct Node {
@@ -68,6 +83,8 @@ struct Node {
   std::string module;
   std::string moduleType;
   std::optional<Source> source;
+
+  bool operator==(const Node &) const = default;
 };
 
 /// Nodes in execution order, and the bodies that they refer to.
@@ -76,11 +93,16 @@ struct Body {
   std::vector<Tensor> outputs;
   std::vector<Node> nodes;
   std::map<std::string, Body> subgraphs;
+  Json signature; ///< of a sub-graph that takes or gives more than tensors; the program's own is Document::signature
+
+  bool operator==(const Body &) const = default;
 };
 
 struct Symbol {
   std::optional<int64_t> min, max, hint;
   std::string name; ///< of the dimension, as the user called it
+
+  bool operator==(const Symbol &) const = default;
 };
 
 struct Document {
@@ -95,6 +117,11 @@ struct Document {
   std::map<std::string, std::string> expressions;
   std::vector<std::string> guards;
   Json signature; ///< null in documents of other tools
+
+  /// Constants that are too large for the document, for the file beside it.
+  std::vector<SafeTensor> sideConstants;
+  std::shared_ptr<const void> memory; ///< what they point into
+  std::string folder;                 ///< where the document lies, for the files that it names
 };
 
 } // namespace ingot::graph

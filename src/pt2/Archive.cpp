@@ -92,7 +92,8 @@ private:
     INGOT_TRY(std::string record, path.string());
     INGOT_TRY(weight.storageId, storageOf(folder + record));
     weight.storage = program.storages[weight.storageId].bytes;
-    INGOT_CHECK(checkView(name, weight));
+    if (options.needsData || !weight.storage.empty())
+      INGOT_CHECK(checkView(name, weight));
     return weight;
   }
 
@@ -229,11 +230,7 @@ Result<std::vector<std::string>> pt2::listModels(const std::string &path) {
   return layout->models;
 }
 
-Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
-                                           std::shared_ptr<const void> memory, const ReadOptions &options) {
-  INGOT_TRY(Program program, readProgramJson(programJson, {options.keepMetadata}));
-  program.modelName = options.modelName.empty() ? "model" : options.modelName;
-  program.memory = std::move(memory);
+Status pt2::adoptWeights(Program &program, const std::vector<MemoryWeight> &weights) {
   std::map<std::pair<const std::byte *, size_t>, size_t> storageIds;
   for (const MemoryWeight &source : weights) {
     INGOT_TRY(Weight weight, adoptWeight(source));
@@ -246,6 +243,14 @@ Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const s
     if (!table.emplace(source.name, std::move(weight)).second)
       return usageError("weight '" + source.name + "' was given twice");
   }
-  INGOT_CHECK(checkWeightsPresent(program));
+  return checkWeightsPresent(program);
+}
+
+Result<Program> pt2::readProgramFromMemory(std::string_view programJson, const std::vector<MemoryWeight> &weights,
+                                           std::shared_ptr<const void> memory, const ReadOptions &options) {
+  INGOT_TRY(Program program, readProgramJson(programJson, {options.keepMetadata}));
+  program.modelName = options.modelName.empty() ? "model" : options.modelName;
+  program.memory = std::move(memory);
+  INGOT_CHECK(adoptWeights(program, weights));
   return program;
 }

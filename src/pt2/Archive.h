@@ -94,6 +94,8 @@ struct ReadOptions {
   bool keepMetadata = true;
   /// Also check the CRC of weight records (reads the whole file).
   bool verifyChecksums = false;
+  /// Refuse weights that were saved without data (of a model on the meta device).
+  bool needsData = true;
 };
 
 /// Reads one program of a .pt2 archive written by torch.export.save (torch 2.9 and newer).

@@ -131,8 +131,9 @@ Status readModuleCalls(JsonRef module, Program &program, const JsonReadOptions &
   return {};
 }
 
-/// The flat call (arguments, then keywords) must have as many leaves as the signature has slots.
-Status checkTrees(const Program &program) {
+} // namespace
+
+Status pt2::checkTrees(const Program &program) {
   auto isUserSlot = [](const InputSpec &spec) {
     return spec.kind == InputKind::UserInput || spec.kind == InputKind::ConstantInput;
   };
@@ -151,14 +152,12 @@ Status checkTrees(const Program &program) {
   return {};
 }
 
-Dialect dialectOf(const std::vector<std::string> &verifiers) {
+Dialect pt2::dialectOf(const std::vector<std::string> &verifiers) {
   auto has = [&](std::string_view name) { return std::ranges::find(verifiers, name) != verifiers.end(); };
   if (has("TRAINING"))
     return Dialect::Training;
   return has("ATEN") ? Dialect::Aten : Dialect::Other;
 }
-
-} // namespace
 
 Result<Program> pt2::readProgramJson(std::string_view text, const JsonReadOptions &options) {
   INGOT_TRY(json document, parseJson(text));

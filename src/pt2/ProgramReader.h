@@ -1,4 +1,5 @@
-// How Archive.cpp gets from JSON to the structs of Graph.h. Internal to src/pt2.
+// How Archive.cpp gets from JSON to the structs of Graph.h. Internal to src/pt2 and to src/graph, which makes programs
+// of another text.
 #pragma once
 
 #include "base/Json.h"
@@ -33,6 +34,9 @@ Result<TreeSpec> readTreeSpec(std::string_view text, const NameMap<std::vector<s
 // ProgramReader.cpp
 /// Fills everything but path, model name and weights.
 Result<Program> readProgramJson(std::string_view text, const JsonReadOptions &options);
+Dialect dialectOf(const std::vector<std::string> &verifiers);
+/// The flat call (arguments, then keywords) must have as many leaves as the signature has slots.
+Status checkTrees(const Program &program);
 
 // GraphCheck.cpp
 /// Every value is defined once, before its use, and described in the value tables.
@@ -49,5 +53,9 @@ Status removeEffectTokens(Program &program);
 Status checkView(const std::string &name, const Weight &weight);
 /// Every weight that the signature needs is there and is a plain tensor.
 Status checkWeightsPresent(const Program &program);
+
+// Archive.cpp
+/// Takes the weights of a program that has none yet; they must be those that it needs.
+Status adoptWeights(Program &program, const std::vector<MemoryWeight> &weights);
 
 } // namespace ingot::pt2

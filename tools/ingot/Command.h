@@ -22,6 +22,7 @@ struct Request {
 };
 
 void addConvert(CLI::App &app, Request &request);
+void addExtract(CLI::App &app, Request &request);
 void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);

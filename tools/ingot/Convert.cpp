@@ -1,5 +1,6 @@
-// ingot convert: a .pt2 file becomes an asset.
+// ingot convert: a .pt2 file, or a graph document and its weights, become an asset.
 #include "Command.h"
+#include "Documents.h"
 #include "Text.h"
 #include "asset/Reader.h"
 #include "asset/Writer.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct ConvertOptions {
   std::string input, output, stopAfter, dumpFolder;
-  std::vector<std::string> disabledPasses, plugins;
+  std::vector<std::string> disabledPasses, plugins, weights;
   bool overwrite = false, specialise = false, timePasses = false, fallback = false;
 };
 
@@ -25,6 +26,7 @@ constexpr const char *examples = R"(Examples:
   ingot convert resnet50.pt2 -o resnet50.ingot
   ingot convert resnet50.pt2 -o resnet50.ingot --overwrite --specialise
   ingot convert exotic.pt2 -o exotic.ingot --fallback
+  ingot convert llama.json --weights model.safetensors.index.json -o llama.ingot
   ingot convert custom.pt2 -o custom.ingot --plugin lowerings.so
   ingot convert resnet50.pt2 --stop-after lower --dump-ir ir/
 )";
@@ -40,7 +42,8 @@ nlohmann::json compilerOptions(const ConvertOptions &options) {
                          {"disable_passes", options.disabledPasses},
                          {"time_passes", options.timePasses},
                          {"fallback", options.fallback},
-                         {"plugins", options.plugins}};
+                         {"plugins", options.plugins},
+                         {"weights", options.weights}};
   if (!options.stopAfter.empty())
     json["stop_after"] = options.stopAfter;
   if (!options.dumpFolder.empty())
@@ -104,6 +107,7 @@ void reportStopped(const std::string &phase, double seconds, bool asJson) {
 /// Converts to `path`; the time it took, in seconds.
 Result<double> convertTo(const std::string &path, const ConvertOptions &options) {
   auto start = std::chrono::steady_clock::now();
+  INGOT_CHECK(noteUnknownWeights(options.input, options.weights));
   std::string json = compilerOptions(options).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   INGOT_CHECK(checked(ingot_convert(options.input.c_str(), path.c_str(), options.overwrite ? 1 : 0, json.c_str())));
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -141,8 +145,12 @@ Status convert(const ConvertOptions &options, bool asJson) {
 
 void cli::addConvert(CLI::App &app, Request &request) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App *command = app.add_subcommand("convert", "Convert a .pt2 file to an asset");
-  command->add_option("IN.pt2", options->input, "What torch.export.save wrote")->required();
+  CLI::App *command = app.add_subcommand("convert", "Convert a .pt2 file, or a graph document, to an asset");
+  command->add_option("IN.pt2", options->input, "What torch.export.save wrote, or a graph document")->required();
+  command
+      ->add_option("--weights", options->weights,
+                   "Checkpoint of a graph document (.safetensors, or the *.index.json of its shards); may be repeated")
+      ->allow_extra_args(false);
   command->add_option("-o,--output", options->output, "The asset to write (a directory, NAME.ingot)");
   command->add_flag("--overwrite", options->overwrite, "Replace the asset if it exists");
   command->add_flag("--specialise", options->specialise,

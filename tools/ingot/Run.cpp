@@ -1,5 +1,6 @@
-// ingot run: execute an asset on inputs from files.
+// ingot run: execute an asset, or a graph document with its weights, on inputs from files.
 #include "Command.h"
+#include "Documents.h"
 #include "Inputs.h"
 #include "Text.h"
 #include "asset/Reader.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <set>
 
@@ -19,6 +21,7 @@ namespace {
 
 struct RunOptions {
   std::string asset, outputs, entry;
+  std::vector<std::string> weights;
   InputSources inputs;
   int threads = 0;
   bool fallback = false;
@@ -30,6 +33,7 @@ constexpr const char *examples = R"(Examples:
   ingot run resnet50.ingot --input x=image.npy --outputs out.safetensors
   ingot run resnet50.ingot --random-seed 7 --json
   ingot run bert.ingot --random-seed 7 --dim s0=3
+  ingot run bert.json --weights bert.safetensors --inputs in.safetensors --outputs out.safetensors
 )";
 
 struct ResultDeleter {
@@ -166,7 +170,7 @@ void printOutputs(const std::vector<NamedTensor> &outputs, double milliseconds, 
   std::cout << table.str("") << "ran in " << numberText(milliseconds) << " ms\n";
 }
 
-Status run(const RunOptions &options, bool asJson) {
+Status runAsset(const RunOptions &options, bool asJson) {
   INGOT_TRY(asset::CheckedManifest manifest, asset::readManifest(options.asset));
   INGOT_TRY(asset::EntryPoint entry, chooseEntry(manifest.manifest, options.entry));
   INGOT_TRY(std::vector<Tensor> inputs, gatherInputs(entry, options.inputs));
@@ -188,12 +192,29 @@ Status run(const RunOptions &options, bool asJson) {
   return {};
 }
 
+Status run(const RunOptions &options, bool asJson) {
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(options.asset, failure)) {
+    if (!options.weights.empty())
+      return usageError("'" + options.asset + "' is no graph document, so it takes no --weights");
+    return runAsset(options, asJson);
+  }
+  INGOT_TRY(TemporaryAsset asset, TemporaryAsset::convert(options.asset, options.weights, options.fallback));
+  RunOptions converted = options;
+  converted.asset = asset.path();
+  return runAsset(converted, asJson);
+}
+
 } // namespace
 
 void cli::addRun(CLI::App &app, Request &request) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App *command = app.add_subcommand("run", "Run an asset on inputs from files");
-  command->add_option("ASSET", options->asset, "The asset's directory")->required();
+  CLI::App *command = app.add_subcommand("run", "Run an asset, or a graph document, on inputs from files");
+  command->add_option("ASSET", options->asset, "The asset's directory, or a graph document or .pt2 file")->required();
+  command
+      ->add_option("--weights", options->weights,
+                   "Checkpoint of a graph document (.safetensors, or the *.index.json of its shards); may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--inputs", options->inputs.safetensors, "safetensors file with the inputs by name");
   command->add_option("--input", options->inputs.npy, "One input as NAME=FILE.npy; may be repeated")
       ->allow_extra_args(false);

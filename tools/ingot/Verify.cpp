@@ -1,14 +1,18 @@
-// ingot verify: run a .pt2 file in eager and in Ingot, side by side, and name the first node that departs.
+// ingot verify: run a .pt2 file, or a graph document with its weights, in eager and in Ingot, side by side, and name the first node that departs.
 #include "verify/Verify.h"
 #include "Command.h"
+#include "Documents.h"
 #include "Inputs.h"
 #include "Text.h"
 #include "asset/Reader.h"
+#include "base/Bytes.h"
+#include "base/MappedFile.h"
+#include "graph/Reader.h"
+#include "graph/ToProgram.h"
 #include "pt2/SymExpr.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <iostream>
-#include <stdlib.h>
 #include <unistd.h>
 
 using namespace ingot;
@@ -19,7 +23,7 @@ namespace {
 struct VerifyOptions {
   std::string input;
   InputSources inputs;
-  std::vector<std::string> plugins, disabledPasses;
+  std::vector<std::string> plugins, disabledPasses, weights;
   std::string saveTo;
   std::optional<double> relative, absolute;
   bool bisect = false, outputsOnly = false, fallback = false;
@@ -28,29 +32,40 @@ struct VerifyOptions {
 constexpr const char *examples = R"(Examples:
   ingot verify bert.pt2
   ingot verify bert.pt2 --inputs in.safetensors --bisect
+  ingot verify bert.json --weights bert.safetensors
   ingot verify custom.pt2 --plugin lowerings.so --save-inputs found/
 Exit codes: 0 equal, 1 a node departs, 2 anything else.
 )";
 
-Status convertTo(const std::string &path, const VerifyOptions &options, nlohmann::json more) {
-  more.update(
-      {{"plugins", options.plugins}, {"disable_passes", options.disabledPasses}, {"fallback", options.fallback}});
-  return checked(ingot_convert(options.input.c_str(), path.c_str(), 0, more.dump().c_str()));
+nlohmann::json compilerOptions(const VerifyOptions &options) {
+  return {{"plugins", options.plugins},
+          {"disable_passes", options.disabledPasses},
+          {"fallback", options.fallback},
+          {"weights", options.weights}};
+}
+
+Status convertTo(const std::string &path, const VerifyOptions &options, const nlohmann::json &more) {
+  nlohmann::json all = compilerOptions(options);
+  all.update(more);
+  return checked(ingot_convert(options.input.c_str(), path.c_str(), 0, all.dump().c_str()));
 }
 
 /// The entry point as Ingot describes it, which is what inputs are made for.
 Result<asset::EntryPoint> describeEntry(const VerifyOptions &options) {
-  std::string folder = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    return ioError("cannot create a temporary folder like '" + folder + "'");
-  std::string path = folder + "/program.ingot";
-  Status made = convertTo(path, options, nlohmann::json::object());
-  Result<asset::CheckedManifest> manifest = made ? asset::readManifest(path) : std::move(made.error());
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  if (!manifest)
-    return std::move(manifest.error());
-  return manifest->manifest.entryPoints.front();
+  INGOT_TRY(TemporaryAsset asset, TemporaryAsset::convert(options.input, compilerOptions(options)));
+  INGOT_TRY(asset::CheckedManifest manifest, asset::readManifest(asset.path()));
+  if (manifest.manifest.entryPoints.empty())
+    return internalError("the program has no entry point");
+  return manifest.manifest.entryPoints.front();
+}
+
+/// A .pt2 file or a graph document. Values are looked at by their names: no weights are needed here.
+Result<pt2::Program> readInput(const std::string &path) {
+  INGOT_TRY(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  if (!graph::looksLikeDocument(asText(file->bytes())))
+    return pt2::readProgram(path);
+  INGOT_TRY(graph::Document document, graph::readDocumentFile(path));
+  return graph::programWithoutWeights(document);
 }
 
 /// Sizes of the export for symbols that the command line does not mention.
@@ -99,7 +114,8 @@ verify::Options verifyOptions(const VerifyOptions &options) {
 }
 
 Result<verify::Report> compareSides(const VerifyOptions &options) {
-  INGOT_TRY(pt2::Program program, pt2::readProgram(options.input));
+  INGOT_CHECK(noteUnknownWeights(options.input, options.weights));
+  INGOT_TRY(pt2::Program program, readInput(options.input));
   INGOT_TRY(asset::EntryPoint entry, describeEntry(options));
   InputSources sources = options.inputs;
   bool areMade = sources.safetensors.empty() && sources.npy.empty();
@@ -135,7 +151,11 @@ Status verifyFile(const VerifyOptions &options, Request &request) {
 }
 
 void addOptions(CLI::App &command, VerifyOptions &options) {
-  command.add_option("IN.pt2", options.input, "What torch.export.save wrote")->required();
+  command.add_option("IN.pt2", options.input, "What torch.export.save wrote, or a graph document")->required();
+  command
+      .add_option("--weights", options.weights,
+                  "Checkpoint of a graph document (.safetensors, or the *.index.json of its shards); may be repeated")
+      ->allow_extra_args(false);
   command.add_option("--inputs", options.inputs.safetensors, "safetensors file with the inputs by name");
   command.add_option("--input", options.inputs.npy, "One input as NAME=FILE.npy; may be repeated")
       ->allow_extra_args(false);

@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   Request request;
   addConvert(app, request);
+  addExtract(app, request);
   addRun(app, request);
   addShow(app, request);
   addSpecialise(app, request);
