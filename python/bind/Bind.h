@@ -34,6 +34,7 @@ void initGraph(nanobind::module_ &module);
 void initBuilder(nanobind::module_ &module);
 void initConvert(nanobind::module_ &module);
 void initConverted(nanobind::module_ &module);
+void initLook(nanobind::module_ &module);
 void initModule(nanobind::module_ &module);
 void initProgram(nanobind::module_ &module);
 void initVerify(nanobind::module_ &module);

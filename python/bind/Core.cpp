@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   initConvert(module);
   initConverted(module);
   initGraph(module);
+  initLook(module);
   initModule(module);
   initProgram(module);
   initVerify(module);

@@ -163,6 +163,13 @@ const CompilerProgramApi kProgramApi = {
     },
     [](const CompilerProgram *program, char **out, CompilerError *error) {
       return guarded(error, [&]() -> Status {
+        INGOT_TRY(std::string document, programDocument(program->converted.content.program));
+        *out = strdup(document.c_str());
+        return {};
+      });
+    },
+    [](const CompilerProgram *program, char **out, CompilerError *error) {
+      return guarded(error, [&]() -> Status {
         *out = strdup(asset::manifestText(program->converted.content.manifest).c_str());
         return {};
       });

@@ -5,6 +5,7 @@
 #include "dialect/Conventions.h"
 #include "dialect/CustomOps.h"
 #include "dialect/Dialect.h"
+#include "graph/Writer.h"
 #include "import/Import.h"
 #include "passes/plan/EmitPlan.h"
 #include "pipeline/Diagnostics.h"
@@ -13,6 +14,7 @@
 #include "pipeline/Modules.h"
 #include "pipeline/PassRunner.h"
 #include "pipeline/Paths.h"
+#include "pipeline/ProgramGraph.h"
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
@@ -121,6 +123,13 @@ Result<std::string> programText(std::span<const std::byte> bytecode, const std::
   llvm::raw_string_ostream stream(text);
   shown->print(stream, OpPrintingFlags().enableDebugInfo(withLocations, /*prettyForm=*/true));
   return text;
+}
+
+Result<std::string> programDocument(std::span<const std::byte> bytecode) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  prepareContext(context);
+  INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
+  return graph::writeDocument(programGraph(*module));
 }
 
 Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {

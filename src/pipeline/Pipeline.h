@@ -71,6 +71,9 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
 /// The text of a program, or of one of its functions; `withLocations` also where every op comes from.
 Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations);
 
+/// The program as the text of a graph document.
+Result<std::string> programDocument(std::span<const std::byte> bytecode);
+
 /// The same program without a trace of where its operations come from.
 Result<std::string> withoutLocations(std::span<const std::byte> bytecode);
 

@@ -12,7 +12,8 @@
 namespace ingot {
 
 /// Raised with every change of the structs below. 1: first. 2: lowerings of the caller, programs written by hand.
-inline constexpr int32_t kCompilerApiVersion = 2;
+/// 3: graph documents of programs.
+inline constexpr int32_t kCompilerApiVersion = 3;
 
 struct CompilerError {
   int32_t kind = 0;        ///< ErrorKind
@@ -55,6 +56,8 @@ struct CompilerProgramApi {
   /// The IR, or that of one function where `function` is not empty.
   bool (*text)(const CompilerProgram *program, const char *function, bool withLocations, char **text,
                CompilerError *error);
+  /// The graph as a document (docs/graph_format.md).
+  bool (*document)(const CompilerProgram *program, char **text, CompilerError *error);
   /// The asset's manifest as it would be saved.
   bool (*manifest)(const CompilerProgram *program, char **text, CompilerError *error);
   /// Forgets where operations come from: lines of Python, modules, and names of nodes.

@@ -17,17 +17,19 @@ namespace ingot::cli {
 struct Request {
   std::function<Status()> action;
   bool asJson = false;
-  int exitCode = 0;  ///< when the action succeeds; it may say something else than "done"
-  int errorCode = 1; ///< when it fails
+  int doneCode = 0, failureCode = 1; ///< exit codes; `diff` and `verify` have their own
 };
 
 void addConvert(CLI::App &app, Request &request);
+void addDiff(CLI::App &app, Request &request);
 void addExtract(CLI::App &app, Request &request);
+void addInfo(CLI::App &app, Request &request);
 void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);
 void addValidate(CLI::App &app, Request &request);
 void addVerify(CLI::App &app, Request &request);
+void addVisualize(CLI::App &app, Request &request);
 
 /// Adds --json, and makes `action` what runs when `command` is chosen. `Options` lives as long as the app.
 template <typename Options>

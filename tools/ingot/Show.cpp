@@ -1,7 +1,11 @@
-// ingot show: what is in an asset or a .pt2 file.
+// ingot show: what is in an asset, a .pt2 file or a graph document, as text or as a page.
 #include "Command.h"
+#include "Graphs.h"
 #include "Summary.h"
 #include "Text.h"
+#include "graph/Html.h"
+#include "graph/Info.h"
+#include "graph/Text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,12 +18,13 @@ using nlohmann::json;
 namespace {
 
 struct ShowOptions {
-  std::string path;
+  std::string path, html;
 };
 
 constexpr const char *examples = R"(Examples:
   ingot show resnet50.ingot
   ingot show resnet50.pt2 --json
+  ingot show resnet50.pt2 --html resnet50.html      (a page with the graph, for any browser)
 )";
 
 json symbolsJson(const Summary &summary) {
@@ -145,9 +150,28 @@ void printSummary(const Summary &summary) {
     std::cout << paint("requires", Colour::Bold, stdout) << "  " << requirement << "\n";
 }
 
+Status writePage(const ShowOptions &options, bool asJson) {
+  INGOT_TRY(graph::Document document, loadGraph(options.path));
+  INGOT_CHECK(writeText(options.html, graph::html(document)));
+  if (asJson)
+    printJson({{"path", options.path}, {"html", options.html}});
+  else
+    std::cout << "wrote " << options.html << "\n";
+  return {};
+}
+
+Status showDocument(const ShowOptions &options, bool asJson) {
+  INGOT_TRY(graph::Document document, loadGraph(options.path));
+  return writeText("", asJson ? graph::jsonText(graph::infoJson(document), 2) : graph::infoText(document));
+}
+
 Status show(const ShowOptions &options, bool asJson) {
+  if (!options.html.empty())
+    return writePage(options, asJson);
   std::error_code failure;
   bool isFile = std::filesystem::is_regular_file(options.path, failure);
+  if (isFile && !isArchive(options.path))
+    return showDocument(options, asJson);
   INGOT_TRY(Summary summary, isFile ? summarisePt2(options.path) : summariseAsset(options.path));
   if (asJson)
     printJson(summaryJson(summary));
@@ -160,8 +184,9 @@ Status show(const ShowOptions &options, bool asJson) {
 
 void cli::addShow(CLI::App &app, Request &request) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App *command = app.add_subcommand("show", "Show what is in an asset or a .pt2 file");
-  command->add_option("FILE", options->path, "An asset's directory, or a .pt2 file")->required();
+  CLI::App *command = app.add_subcommand("show", "Show what is in an asset, a .pt2 file or a graph document");
+  command->add_option("FILE", options->path, "An asset's directory, a .pt2 file or a graph document")->required();
+  command->add_option("--html", options->html, "Write a page with the graph to this file");
   command->footer(examples);
   setAction(*command, request, options, show);
 }

@@ -139,7 +139,7 @@ Result<verify::Report> compareSides(const VerifyOptions &options) {
 
 Status verifyFile(const VerifyOptions &options, Request &request) {
   INGOT_TRY(verify::Report report, compareSides(options));
-  request.exitCode = report.isEqual() ? 0 : 1;
+  request.doneCode = report.isEqual() ? 0 : 1;
   if (request.asJson) {
     printJson(verify::reportToJson(report));
     return {};
@@ -186,7 +186,7 @@ void cli::addVerify(CLI::App &app, Request &request) {
   command->add_flag("--json", request.asJson, "Print one JSON object instead of text, also for errors");
   command->footer(examples);
   command->callback([&request, options] {
-    request.errorCode = 2;
+    request.failureCode = 2;
     request.action = [&request, options] { return verifyFile(*options, request); };
   });
 }

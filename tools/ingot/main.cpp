@@ -18,17 +18,17 @@ namespace {
   std::_Exit(std::cout ? code : 1);
 }
 
-int runAction(const Request &request) {
+int runAction(Request &request) {
   // Nothing of ours throws; the standard library does, when memory runs out.
   try {
     Status status = request.action();
     if (status)
-      return request.exitCode;
+      return request.doneCode;
     reportError(status.error(), request.asJson);
   } catch (const std::exception &failure) {
     reportError(internalError(failure.what()), request.asJson);
   }
-  return request.errorCode;
+  return request.failureCode;
 }
 
 } // namespace
@@ -41,12 +41,15 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   Request request;
   addConvert(app, request);
+  addDiff(app, request);
   addExtract(app, request);
+  addInfo(app, request);
   addRun(app, request);
   addShow(app, request);
   addSpecialise(app, request);
   addValidate(app, request);
   addVerify(app, request);
+  addVisualize(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &failure) {
