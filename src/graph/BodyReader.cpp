@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMaxDepth = 64;
 constexpr int64_t kMostResults = 1 << 16;
+constexpr size_t kMostNodes = 1 << 22;
 
 /// "max_1_0" of node "max_1" ► {0}, "op_1_0" of node "op" ► {1, 0}; empty for names of another form.
 std::vector<int64_t> placeFromName(const std::string &node, std::string_view name) {
@@ -125,14 +126,19 @@ Result<pt2::SubGraph> BodyReader::subGraph(const std::string &name) {
     return corruptError("there is no sub-graph '" + name + "'");
   if (depth >= kMaxDepth)
     return unsupportedError("sub-graphs are nested too deeply");
-  std::shared_ptr<const pt2::Graph> &made = bodies[name];
-  if (!made) {
-    Result<pt2::Graph> read = BodyReader(document, found->second, depth + 1).readWhole();
+  Made &made = bodies[name];
+  if (!made.graph) {
+    BodyReader inner(document, found->second, depth + 1);
+    Result<pt2::Graph> read = inner.readWhole();
     if (!read)
       return std::move(read.error()).note("in sub-graph '" + name + "'");
-    made = std::make_shared<const pt2::Graph>(*std::move(read));
+    made = {std::make_shared<const pt2::Graph>(*std::move(read)), inner.nodeCount};
   }
-  return pt2::SubGraph{name, made};
+  // Few bodies that use each other often would be a program without end.
+  nodeCount += made.nodeCount;
+  if (nodeCount > kMostNodes)
+    return unsupportedError("the program has more than " + std::to_string(kMostNodes) + " nodes");
+  return pt2::SubGraph{name, made.graph};
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,6 +298,7 @@ Status BodyReader::addNode(const Node &from) {
   INGOT_TRY(node.inputs, arguments(from, schema));
   INGOT_CHECK(addResults(from, schema, node));
   graph.nodes.push_back(std::move(node));
+  ++nodeCount;
   return {};
 }
 
@@ -344,12 +351,16 @@ Status BodyReader::addResults(const Node &from, const pt2::OpSchema *schema, pt2
   for (const Entry &entry : entries)
     if (!isList)
       count = std::max(count, static_cast<size_t>(entry.place[0]) + 1);
+  if (schema && !isList && count > schema->returns.size())
+    return corruptError("has more results than its operator gives, " + std::to_string(schema->returns.size()));
   node.outputs.assign(isSingle ? 1 : count, Argument::makeNone());
   std::vector<Argument> tensors(from.outputs.size());
   for (const Entry &entry : entries) {
     INGOT_TRY(Argument made, addResult(from, entry, isSingle));
     if (entry.tensor)
       tensors[static_cast<size_t>(entry.tensor - from.outputs.data())] = made;
+    if ((isList || entry.place.size() > 1) && !made.is(ArgumentKind::Tensor))
+      return corruptError("has a list of results that are no tensors");
     if (isList)
       items.push_back(made.asTensor());
     else if (isSingle)
@@ -359,7 +370,7 @@ Status BodyReader::addResults(const Node &from, const pt2::OpSchema *schema, pt2
     else {
       Argument &list = node.outputs[static_cast<size_t>(entry.place[0])];
       std::vector<std::string> names = list.is(ArgumentKind::Tensors) ? list.asTensors() : std::vector<std::string>();
-      names.push_back(made.is(ArgumentKind::Tensor) ? made.asTensor() : "");
+      names.push_back(made.asTensor());
       list = Argument::makeTensors(std::move(names));
     }
   }

@@ -66,7 +66,12 @@ private:
   std::map<std::pair<std::string, Place>, std::string> picked;           ///< node and place ► the getitem node
   std::map<std::pair<std::string, Place>, pt2::Argument> results;
   std::unordered_map<std::string, std::string> weightKeys;
-  std::map<std::string, std::shared_ptr<const pt2::Graph>> bodies;
+  struct Made {
+    std::shared_ptr<const pt2::Graph> graph;
+    size_t nodeCount = 0;
+  };
+  std::map<std::string, Made> bodies;
+  size_t nodeCount = 0; ///< with those of bodies, as often as they are used
 };
 
 } // namespace ingot::graph

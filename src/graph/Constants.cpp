@@ -55,6 +55,8 @@ Result<ConstantValue> valueInFile(const Document &document, const Json &entry) {
   std::string file = entry["file"].get<std::string>(), key = entry["key"].get<std::string>();
   if (file.empty() || std::filesystem::path(file).filename() != file)
     return corruptError("names the file '" + file + "', which is not beside the document");
+  if (document.folder.empty())
+    return usageError("lies in '" + file + "' beside the document, which was not read from a file");
   INGOT_TRY(SafeTensors tensors, readSafeTensors((std::filesystem::path(document.folder) / file).string()));
   const SafeTensor *tensor = tensors.find(key);
   if (!tensor)

@@ -121,7 +121,7 @@ struct Document {
   /// Constants that are too large for the document, for the file beside it.
   std::vector<SafeTensor> sideConstants;
   std::shared_ptr<const void> memory; ///< what they point into
-  std::string folder;                 ///< where the document lies, for the files that it names
+  std::string folder;                 ///< where the document lies, for the files that it names; empty: in none
 };
 
 } // namespace ingot::graph

@@ -310,7 +310,7 @@ Result<Document> readDocumentFile(const std::string &path) {
   Result<Document> document = readDocument(asText(file->bytes()));
   if (!document)
     return std::move(document.error()).note("while reading '" + path + "'");
-  document->folder = std::filesystem::path(path).parent_path().string();
+  document->folder = std::filesystem::absolute(path).parent_path().string();
   return document;
 }
 

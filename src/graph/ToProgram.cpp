@@ -7,6 +7,7 @@
 #include "pt2/ProgramReader.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace ingot::graph {
 
@@ -53,7 +54,10 @@ std::string callTree(size_t count) {
 
 class ProgramBuilder {
 public:
-  explicit ProgramBuilder(const Document &document) : document(document), body(document, document.graph) {}
+  explicit ProgramBuilder(const Document &document) : document(document), body(document, document.graph) {
+    for (const Weight &weight : document.weights)
+      weights[weight.name] = &weight;
+  }
 
   Result<pt2::Program> build() {
     INGOT_CHECK(checkDocument(document));
@@ -79,10 +83,10 @@ public:
 
 private:
   Status addWeight(InputKind kind, const std::string &value, const std::string &key, bool persistent) {
-    auto weight = std::ranges::find(document.weights, key, &Weight::name);
-    if (weight == document.weights.end())
+    auto weight = weights.find(key);
+    if (weight == weights.end())
       return corruptError("there is no weight '" + key + "'");
-    INGOT_CHECK(body.addTensorInput(value, *weight));
+    INGOT_CHECK(body.addTensorInput(value, *weight->second));
     program.signature.inputs.push_back({kind, body.inputs().back(), key, persistent});
     return {};
   }
@@ -116,8 +120,7 @@ private:
   }
 
   InputKind guessedKind(const std::string &value, const std::string &key) const {
-    auto weight = std::ranges::find(document.weights, key, &Weight::name);
-    std::string kind = weight == document.weights.end() ? "" : weight->kind;
+    std::string kind = weights.contains(key) ? weights.at(key)->kind : "";
     auto named = [&](const auto &entry) { return entry.first == key; };
     if (kind == "constant" || (kind.empty() && std::ranges::any_of(document.constants, named)))
       return InputKind::TensorConstant;
@@ -186,6 +189,7 @@ private:
 
   const Document &document;
   BodyReader body;
+  std::unordered_map<std::string, const Weight *> weights;
   pt2::Program program;
 };
 

@@ -331,8 +331,8 @@ Result<Argument> ValueReader::taggedText(const std::string &tag, const std::stri
   if (tag == "$float")
     if (std::optional<double> number = specialFloat(text))
       return Argument::makeFloat(*number);
-  if (tag == "$device")
-    return Argument::makeDevice(deviceFromText(text));
+  if (tag == "$device") // programs that were taken on the meta device run on the CPU
+    return Argument::makeDevice(deviceFromText(text == "meta" ? "cpu" : text));
   if (tag == "$operator")
     return Argument::makeOperator(targetOfOpType(text));
   if (tag == "$symbol" || tag == "$tensor")

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <random>
 
 using namespace ingot;
 using namespace ingot::graph;
@@ -56,6 +57,34 @@ TEST_P(RoundTrip, KeepsEverything) {
   for (size_t i = 0; i < program.graph.nodes.size(); ++i) {
     EXPECT_EQ(again->graph.nodes[i].target, program.graph.nodes[i].target);
     EXPECT_EQ(again->graph.nodes[i].inputs.size(), program.graph.nodes[i].inputs.size());
+  }
+}
+
+TEST_P(RoundTrip, DamageIsAnErrorAndNoCrash) {
+  const nlohmann::json whole = plain(documentOf(fixture(GetParam())));
+  const nlohmann::json junk = {
+      nullptr, -1, "x", "", true, 1e300, uint64_t(-1), 1000, 3.5, "s0", {{"$graph", "x"}}, {{"$complex", {1}}}};
+  std::mt19937 random(3);
+  std::vector<nlohmann::json::json_pointer> places;
+  const nlohmann::json flat = whole.flatten();
+  for (const auto &[place, value] : flat.items())
+    places.emplace_back(place);
+  for (int i = 0; i < 150; ++i) {
+    nlohmann::json damaged = whole;
+    for (int changes = 0; changes < 2; ++changes) {
+      nlohmann::json::json_pointer place = places[random() % places.size()];
+      for (size_t up = random() % 3; up > 0 && !place.empty(); --up)
+        place.pop_back();
+      if (damaged.contains(place))
+        damaged[place] = junk[random() % junk.size()];
+    }
+    Result<Document> document = readDocument(damaged.dump());
+    if (!document)
+      continue;
+    std::vector<std::string> problems = validate(*document);
+    Result<pt2::Program> program = programWithoutWeights(*document);
+    EXPECT_TRUE(problems.empty() || !program);
+    EXPECT_FALSE(writeDocument(*document).empty());
   }
 }
 
