@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {"base", "asset", "fallback", "threads"},
     "fallback": {"base"},
     "dialect": {"base"},
+    "verify": {"base", "pt2", "asset"},
 }
 COMPILER = {"dialect", "import", "lower", "passes", "pipeline", "codegen", "compiler"}
 

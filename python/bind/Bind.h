@@ -37,5 +37,6 @@ void initConverted(nanobind::module_ &module);
 void initLook(nanobind::module_ &module);
 void initModule(nanobind::module_ &module);
 void initProgram(nanobind::module_ &module);
+void initVerify(nanobind::module_ &module);
 
 } // namespace ingot::bind

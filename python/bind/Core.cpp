@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   initLook(module);
   initModule(module);
   initProgram(module);
+  initVerify(module);
   module.def("version", &ingot_version);
   module.def("set_num_threads", &ingot_set_num_threads, nb::arg("count"));
   module.def("manual_seed", &ingot_set_seed, nb::arg("seed"));

@@ -40,6 +40,7 @@ __all__ = [
     "AssetIOError",
     "ConversionError",
     "CorruptFileError",
+    "Departure",
     "EntryPoint",
     "ExecutionError",
     "ExportError",
@@ -68,6 +69,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "Value",
+    "Verification",
     "VerificationReport",
     "WeightLoadError",
     "convert",
@@ -102,6 +104,7 @@ __all__ = [
     "unregister_op",
     "validate_ir",
     "validate_weights_against_ir",
+    "verify",
     "verify_ir",
     "verify_ir_with_state_dict",
 ]
@@ -154,6 +157,9 @@ _LAZY = {
     "TorchMetalKernel": "ingot.kernels",
     "generate_composite_decl": "ingot.composite",
     "get_decomp_table": "ingot.decompositions",
+    "Departure": "ingot.verification",
+    "Verification": "ingot.verification",
+    "verify": "ingot.verification",
 }
 """Names whose modules import torch, which running a program does not need."""
 

@@ -98,3 +98,18 @@ def get_num_threads() -> int: ...
 def manual_seed(seed: int) -> None: ...
 def copied_bytes() -> int:
     """Bytes that calls have copied since the process started, for tests."""
+
+def verify(
+    parts: Sequence[tuple[bytes, Sequence[WeightRef], str]],
+    options_json: str,
+    lowerings: Sequence[tuple[str, Any]],
+    inputs: Sequence[WeightRef],
+    eager: Any,
+    per_node: bool,
+    bisect: bool,
+    rtol: float | None,
+    atol: float | None,
+    save_to: str,
+    progress: Any,
+) -> str: ...
+def compare_tensors(eager: WeightRef, ours: WeightRef, rtol: float | None, atol: float | None) -> str: ...

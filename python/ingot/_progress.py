@@ -40,6 +40,13 @@ class Progress:
             text = f"\r\033[K{indent}[{bar:<{_WIDTH}}] {self._done}/{self._total} {what:.40}"
             print(text, end="", file=sys.stderr, flush=True)
 
+    def set(self, what: str, done: int, total: int) -> None:
+        """Work on `what` begins, and this much is done."""
+        self._done, self._total = done, total
+        if self._callback:
+            self._callback(what, done, total)
+        self.start(what)
+
     def step(self, what: str) -> None:
         """Work on `what` is done."""
         self._done += 1

@@ -28,7 +28,7 @@ def serialize(program: ExportedProgram) -> SerializedProgram:
     for name, tensor, is_constant in _tensors(program):
         plain = _plain(name, tensor)
         keep_alive.append(plain)
-        weights.append(_weight_ref(name, plain, is_constant, _is_parameter(tensor)))
+        weights.append(weight_ref(name, plain, is_constant, _is_parameter(tensor)))
     return SerializedProgram(_json_of(program), weights, keep_alive)
 
 
@@ -127,7 +127,7 @@ def _is_parameter(tensor: torch.Tensor) -> bool:
     return isinstance(tensor, torch.nn.Parameter)
 
 
-def _weight_ref(name: str, tensor: torch.Tensor, is_constant: bool, is_parameter: bool) -> WeightRef:
+def weight_ref(name: str, tensor: torch.Tensor, is_constant: bool, is_parameter: bool) -> WeightRef:
     storage = tensor.untyped_storage()
     return WeightRef(
         name=name,

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingot import _core
 from ingot._lowering import LoweringFunction, Lowerings, check_name
@@ -65,21 +65,46 @@ def convert_parts(
     parts: Sequence[Part], options: Mapping[str, Any], functions: Mapping[str, LoweringFunction] | None = None
 ) -> Program:
     """One program of all parts. They share weights that lie at one place, and states of one name."""
-    from ingot._serialize import custom_schemas, serialize
-
-    parts = [_without_compressed_ops(part, functions or {}) for part in parts]
-    serialized = [serialize(part.program) for part in parts]
-    schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
-    given = [
-        (rename_symbols(program.json, part.dimensions), program.weights, json.dumps(part.role))
-        for part, program in zip(parts, serialized, strict=True)
-    ]
-    lowerings = Lowerings(functions or {}, {part.function: part.program for part in parts})
-    with lowerings.errors():
-        converted = _core.Converted.convert(given, json.dumps({**options, "schemas": list(schemas)}), lowerings.rows())
+    origin = Origin(parts, options, functions or {})
+    staged = origin.stage()
+    with staged.lowerings.errors():
+        converted = _core.Converted.convert(staged.given, staged.options, staged.lowerings.rows())
     fallback = bool(options.get("fallback", False))
-    keep_alive = [owner for program in serialized for owner in program.keep_alive]
-    return Program(converted, fallback=fallback, _returns_torch=True, _keep_alive=keep_alive)
+    return Program(converted, fallback=fallback, _returns_torch=True, _keep_alive=staged.keep_alive, _origin=origin)
+
+
+class Staged(NamedTuple):
+    """Parts as the compiler takes them."""
+
+    parts: list[Part]
+    given: list[tuple[bytes, list[_core.WeightRef], str]]
+    options: str
+    lowerings: Lowerings
+    keep_alive: list[object]
+    """What the weights point into."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a program is converted from, and how."""
+
+    parts: Sequence[Part]
+    options: Mapping[str, Any]
+    functions: Mapping[str, LoweringFunction]
+
+    def stage(self) -> Staged:
+        from ingot._serialize import custom_schemas, serialize
+
+        parts = [_without_compressed_ops(part, self.functions) for part in self.parts]
+        serialized = [serialize(part.program) for part in parts]
+        schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
+        given = [
+            (rename_symbols(program.json, part.dimensions), program.weights, json.dumps(part.role))
+            for part, program in zip(parts, serialized, strict=True)
+        ]
+        lowerings = Lowerings(self.functions, {part.function: part.program for part in parts})
+        keep_alive = [owner for program in serialized for owner in program.keep_alive]
+        return Staged(parts, given, json.dumps({**self.options, "schemas": list(schemas)}), lowerings, keep_alive)
 
 
 def _without_compressed_ops(part: Part, functions: Mapping[str, LoweringFunction]) -> Part:
@@ -120,11 +145,11 @@ def convert(
         return Program._made_in(
             lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)), fallback
         )
-    exported = _export(model, args, kwargs, dynamic_shapes, strict)
+    exported = export(model, args, kwargs, dynamic_shapes, strict)
     return convert_parts([Part.entry(exported, dynamic_shapes=dynamic_shapes)], options, lowerings)
 
 
-def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, strict: bool) -> Any:
+def export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, strict: bool) -> Any:
     import torch
 
     if isinstance(model, torch.export.ExportedProgram):

@@ -131,6 +131,7 @@ class Program:
         fallback: bool = False,
         _returns_torch: bool = False,
         _keep_alive: Any = None,
+        _origin: Any = None,
     ) -> None:
         """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called."""
         self._returns_torch = _returns_torch
@@ -140,6 +141,8 @@ class Program:
         self._is_stripped = False
         # The weights of a converted program lie in what the caller keeps alive.
         self._keep_alive = _keep_alive
+        # What it was converted from, for verification.
+        self._origin = _origin
         if isinstance(source, Module):
             source = source._core.convert()
         if isinstance(source, _core.Converted):

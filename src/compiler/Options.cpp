@@ -38,6 +38,8 @@ static bool *findFlag(CompilerOptions &options, const std::string &key) {
     return &options.pipeline.keepPaths;
   if (key == "composites")
     return &options.pipeline.composites;
+  if (key == "by_torch")
+    return &options.pipeline.byTorch;
   if (key == "time_passes")
     return &options.pipeline.timePasses;
   return key == "fallback" ? &options.pipeline.fallback : nullptr;
@@ -75,6 +77,10 @@ static Status setOption(CompilerOptions &options, const std::string &key, const 
   }
   if (key == "plugins") {
     INGOT_TRY(options.plugins, readStrings(key, value, "a list of paths"));
+    return {};
+  }
+  if (key == "rewrite") {
+    INGOT_TRY(options.rewrite, pt2::rewriteFromJson(value));
     return {};
   }
   return usageError("there is no option `" + key + "`");

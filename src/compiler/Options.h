@@ -3,6 +3,7 @@
 
 #include "base/Result.h"
 #include "pipeline/Pipeline.h"
+#include "pt2/Rewrite.h"
 
 namespace ingot {
 
@@ -11,11 +12,12 @@ struct CompilerOptions {
   bool specialise = false;              ///< also make the cache entry for this CPU
   std::vector<std::string> plugins;     ///< paths of libraries with lowerings
   std::vector<std::string> weightFiles; ///< of a graph document
+  std::optional<pt2::Rewrite> rewrite;  ///< done to every entry point first
 };
 
 /// Keys: "specialise" (bool), "stop_after" (phase), "dump_ir" (folder), "disable_passes" (names), "time_passes" (bool),
-/// "fallback" (bool), "composites" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths), "weights"
-/// (paths of a graph document's checkpoint).
+/// "fallback" (bool), "composites" (bool), "keep_paths" (bool), "schemas" (of custom operators), "plugins" (paths),
+/// "weights" (paths of a graph document's checkpoint), "by_torch" (bool), "rewrite" (pt2/Rewrite.h).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
 

@@ -39,7 +39,7 @@ std::string text(const json &role, const char *key) {
   return role.contains(key) && role[key].is_string() ? role[key].get<std::string>() : "";
 }
 
-Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) {
+Status addPart(Parts &parts, pt2::Program &program, const char *roleJson, const CompilerOptions &options) {
   INGOT_TRY(json role, parseJson(roleJson));
   if (!role.is_object())
     return usageError("the role of a program must be a JSON object");
@@ -48,6 +48,8 @@ Status addPart(Parts &parts, const pt2::Program &program, const char *roleJson) 
                             text(role, "declaration"), text(role, "metal_kernel")});
     return {};
   }
+  if (options.rewrite)
+    INGOT_CHECK(pt2::rewriteProgram(program, *options.rewrite));
   EntryPart entry{&program, text(role, "entry")};
   INGOT_TRY(entry.names.inputs, names(role, "input_names"));
   INGOT_TRY(entry.names.outputs, names(role, "output_names"));
@@ -71,7 +73,7 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
               readProgramText({part.programJson, part.programBytes}, memoryWeights({part.weights, part.weightCount}),
                               options.pipeline.schemas));
     programs.push_back(std::move(program));
-    INGOT_CHECK(addPart(parts, programs.back(), part.roleJson));
+    INGOT_CHECK(addPart(parts, programs.back(), part.roleJson, options));
   }
   if (parts.entries.empty())
     return usageError("there is no entry point to convert");

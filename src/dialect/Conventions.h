@@ -46,5 +46,6 @@ inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64
 
 // On modules.
 inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch
+inline constexpr const char *kByTorch = "ingot.by_torch";  ///< unit: carrier ops that PyTorch can run stay
 
 } // namespace ingot::attr

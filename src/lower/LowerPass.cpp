@@ -3,6 +3,7 @@
 #include "dialect/Conventions.h"
 #include "lower/CustomLowering.h"
 #include "lower/Registry.h"
+#include "lower/Report.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,7 +92,18 @@ struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
   }
 
 private:
+  /// Numbers stay native: sizes are computed from them.
+  bool isLeftToTorch(AtenOp op) {
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    return module && module->hasAttr(attr::kByTorch) && !op->getResultTypes().empty() &&
+           llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) && whyNoFallback(op).empty();
+  }
+
   void lower(AtenOp op) {
+    if (isLeftToTorch(op)) {
+      op->setAttr(kRefusedAttr, StringAttr::get(op.getContext(), "everything is left to PyTorch here"));
+      return;
+    }
     const ingot_lowering *lowering = custom ? custom->find(op.getTarget()) : nullptr;
     if (!lowering || op->hasAttr(attr::kWrites))
       return lowerCarrier(op);

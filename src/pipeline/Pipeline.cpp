@@ -77,8 +77,10 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   WeightTable weights;
   INGOT_CHECK(importParts(parts, *module, weights));
-  if (options.fallback)
+  if (options.fallback || options.byTorch)
     (*module)->setAttr(attr::kFallback, UnitAttr::get(&context));
+  if (options.byTorch)
+    (*module)->setAttr(attr::kByTorch, UnitAttr::get(&context));
   INGOT_CHECK(dumpModule(Phase::Import, *module, options));
   if (stopsAfter(options, Phase::Import))
     return converted;
@@ -93,6 +95,7 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
   if (!options.keepPaths)
     makePathsRelative(*module);
   (*module)->removeAttr(attr::kFallback);
+  (*module)->removeAttr(attr::kByTorch);
   prepareFallback(*module);
   INGOT_TRY(converted, finishModule(*module, weights));
   converted.content.manifest.torchVersion = parts.entries.front().program->torchVersion;

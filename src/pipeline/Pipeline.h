@@ -23,6 +23,8 @@ struct PipelineOptions {
   bool fallback = false;
   /// Norms, pooling, attention and a few other operators become functions with a declaration each.
   bool composites = false;
+  /// Every node that PyTorch can run stays for it, whether it has a native form or not: eager, to compare with.
+  bool byTorch = false;
   /// Schemas of custom operators, as PyTorch prints them.
   std::vector<std::string> schemas;
   /// Lowerings of this conversion, asked before the built-in ones. The later of two for one operator counts.

@@ -17,7 +17,7 @@ namespace ingot::cli {
 struct Request {
   std::function<Status()> action;
   bool asJson = false;
-  int doneCode = 0, failureCode = 1; ///< exit codes; `diff` has its own
+  int doneCode = 0, failureCode = 1; ///< exit codes; `diff` and `verify` have their own
 };
 
 void addConvert(CLI::App &app, Request &request);
@@ -28,6 +28,7 @@ void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);
 void addValidate(CLI::App &app, Request &request);
+void addVerify(CLI::App &app, Request &request);
 void addVisualize(CLI::App &app, Request &request);
 
 /// Adds --json, and makes `action` what runs when `command` is chosen. `Options` lives as long as the app.

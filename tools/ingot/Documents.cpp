@@ -33,11 +33,14 @@ Status noteUnknownWeights(const std::string &document, const std::vector<std::st
 Result<TemporaryAsset> TemporaryAsset::convert(const std::string &program, const std::vector<std::string> &weightFiles,
                                                bool fallback) {
   INGOT_CHECK(noteUnknownWeights(program, weightFiles));
+  return convert(program, {{"weights", weightFiles}, {"fallback", fallback}});
+}
+
+Result<TemporaryAsset> TemporaryAsset::convert(const std::string &program, const nlohmann::json &options) {
   std::string folder = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
   if (!::mkdtemp(folder.data()))
     return ioError("cannot create a temporary folder like '" + folder + "'");
   TemporaryAsset asset(std::move(folder));
-  nlohmann::json options = {{"weights", weightFiles}, {"fallback", fallback}};
   std::string text = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   INGOT_CHECK(checked(ingot_convert(program.c_str(), asset.path().c_str(), 0, text.c_str())));
   return asset;

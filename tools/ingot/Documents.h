@@ -1,6 +1,7 @@
 // Graph documents where a command takes an asset or a program.
 #pragma once
 
+#include "base/Json.h"
 #include "base/Result.h"
 
 #include <string>
@@ -17,6 +18,8 @@ public:
   /// Converts a .pt2 file, or a graph document and its weights.
   static Result<TemporaryAsset> convert(const std::string &program, const std::vector<std::string> &weightFiles,
                                         bool fallback);
+  /// Likewise with options of the compiler.
+  static Result<TemporaryAsset> convert(const std::string &program, const nlohmann::json &options);
   ~TemporaryAsset();
   TemporaryAsset(TemporaryAsset &&other) noexcept : folder(std::move(other.folder)) { other.folder.clear(); }
   TemporaryAsset &operator=(TemporaryAsset &&) = delete;

@@ -5,6 +5,7 @@
 #include "base/DType.h"
 #include "base/Result.h"
 #include "ingot/ingot.h"
+#include "verify/Value.h"
 
 #include <cstddef>
 #include <memory>
@@ -16,13 +17,7 @@
 
 namespace ingot::cli {
 
-/// Contiguous. `memory` keeps `data` alive.
-struct Tensor {
-  DType dtype = DType::Float32;
-  std::vector<int64_t> shape;
-  std::span<const std::byte> data;
-  std::shared_ptr<const void> memory;
-};
+using Tensor = verify::Value;
 
 /// A tensor that owns zeroed memory, and a pointer to write it through.
 struct NewTensor {

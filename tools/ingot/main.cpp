@@ -1,4 +1,5 @@
-// The `ingot` program. Exit codes: 0 done, 1 failed (the reason is on stderr), 2 the command line is wrong.
+// The `ingot` program. Exit codes: 0 done, 1 failed (the reason is on stderr), 2 the command line is wrong. Commands that
+// compare give 0 for equal, 1 for different, 2 for anything that went wrong.
 #include "Command.h"
 
 #include <cstdlib>
@@ -47,6 +48,7 @@ int main(int argc, char **argv) {
   addShow(app, request);
   addSpecialise(app, request);
   addValidate(app, request);
+  addVerify(app, request);
   addVisualize(app, request);
   try {
     app.parse(argc, argv);

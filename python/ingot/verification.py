@@ -1,0 +1,265 @@
+"""Compares a model in Ingot with eager PyTorch, node by node.
+
+report = ingot.verify(model, inputs=(x,))
+assert report, str(report)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ingot import _core
+from ingot._eager import Eager, copied, plain, same_buffers, seeded
+from ingot._progress import Progress, ProgressOption
+from ingot._serialize import weight_ref
+from ingot.conversion import Origin, Part, Staged, export
+from ingot.errors import UsageError
+from ingot.program import Program
+
+if TYPE_CHECKING:
+    from ingot._lowering import LoweringFunction
+
+
+@dataclass(frozen=True)
+class Departure:
+    """The first node whose value is another one in Ingot than in eager."""
+
+    node: str
+    op: str
+    """As "aten.gelu.default"."""
+    value: str
+    """The result of the node that departs, and its element type and shape."""
+    type: str
+    file: str
+    line: int
+    function: str
+    code: str
+    """Where in Python it comes from."""
+    module: str
+    module_type: str
+    problem: str
+    """What is wrong other than elements: dtype or shape."""
+    elements_beyond: int
+    ratio: float | str
+    """The largest difference in units of what is allowed."""
+    largest_difference: float | str
+    where: list[int]
+    eager_there: str
+    ingot_there: str
+    eager: dict[str, Any]
+    """Statistics: min, max, mean, nan, inf, first."""
+    ingot: dict[str, Any]
+    operands: list[dict[str, str]]
+    call: str
+    """The node as Python; tensors are `t[name]`, which `save_inputs` saves."""
+    saved_to: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found. True if nothing departs; `str()` tells people."""
+
+    equal: bool
+    verdict: str
+    """"equal"; "lowering": a node alone departs; "company": only among others (fusion); "adds_up": rounding grew beyond
+    reason; "outputs": nodes were not looked at; "export": the exported graph departs from the model itself."""
+    departure: Departure | None
+    also_departing: list[str]
+    nodes: int
+    compared: int
+    """Nodes that were compared one by one."""
+    runs: int
+    """How often a program was converted and run."""
+    rounding: float | str
+    """Largest difference of the outputs, in units of what one operator is allowed."""
+    left_out: list[dict[str, str]]
+    notes: list[str]
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data, as `ingot verify --json` prints it."""
+        described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
+        return {**described, "departure": None if self.departure is None else dict(vars(self.departure))}
+
+
+def verify(
+    program: Any,
+    model: torch.nn.Module | None = None,
+    inputs: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    per_node: bool = True,
+    bisect: bool = False,
+    entry: str = "",
+    rtol: float | None = None,
+    atol: float | None = None,
+    save_inputs: str | os.PathLike[str] | None = None,
+    dynamic_shapes: Any = None,
+    lowerings: Mapping[str, LoweringFunction] | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+    fallback: bool = False,
+    progress: ProgressOption = True,
+) -> Verification:
+    """Runs a model in Ingot and in eager, side by side, and names the first node that departs.
+
+    `program` is what `ingot.convert` or a TorchConverter gave, an ExportedProgram, a module, or a .pt2 file.
+    With `model`, the exported graph is compared with the model itself too. `inputs` and `kwargs` are the arguments of
+    a call; without them the exported example is taken.
+
+    Every node is run alone, fed with eager's values; then the whole program is. With `bisect`, the whole program is run
+    a few times and looked at in a few places, which takes less memory. Without `per_node`, outputs alone are compared.
+    Tolerances are those of `torch.testing.assert_close` by element type, plus rounding of the tensor's largest element,
+    unless `rtol` and `atol` say otherwise. `save_inputs` is a folder for the operands of the node that departs.
+    """
+    if isinstance(inputs, torch.Tensor):
+        inputs = (inputs,)
+    options = {"fallback": fallback, "plugins": [os.fspath(path) for path in plugins]}
+    origin = _origin(program, inputs, kwargs, dynamic_shapes, options, dict(lowerings or {}))
+    staged = _only_entry(origin, entry).stage()
+    args, named = _arguments(staged.parts[0].program, inputs, kwargs)
+    eager = Eager(staged.parts[0].program, args, named)
+    report = _run(staged, args, named, eager, per_node, bisect, rtol, atol, os.fspath(save_inputs or ""), progress)
+    if (
+        model is not None
+        and report.equal
+        and (problem := _export_problem(model, args, named, eager, staged, rtol, atol))
+    ):
+        return _replaced(report, problem)
+    return report
+
+
+def _origin(
+    program: Any,
+    inputs: Any,
+    kwargs: Mapping[str, Any] | None,
+    dynamic_shapes: Any,
+    options: Mapping[str, Any],
+    functions: Mapping[str, LoweringFunction],
+) -> Origin:
+    if isinstance(program, Program):
+        if program._origin is None:
+            raise UsageError("a program that was loaded does not say what it was converted from; pass its .pt2 file")
+        if functions or options["plugins"] or options["fallback"]:
+            raise UsageError("a program has its lowerings already")
+        return program._origin
+    if isinstance(program, str | os.PathLike):
+        program = torch.export.load(os.fspath(program))
+    if isinstance(program, torch.nn.Module):
+        if inputs is None and kwargs is None:
+            raise UsageError("a module needs inputs to be exported with")
+        program = export(program, tuple(inputs or ()), kwargs, dynamic_shapes, strict=False)
+    if not isinstance(program, torch.export.ExportedProgram):
+        raise UsageError(
+            f"a Program, an ExportedProgram, a module or a .pt2 file is needed, not {type(program).__name__}"
+        )
+    return Origin([Part.entry(program, dynamic_shapes=dynamic_shapes)], options, functions)
+
+
+def _only_entry(origin: Origin, name: str) -> Origin:
+    """One entry point, called as exported, and the bodies that it may use."""
+    entries = {part.function: part for part in origin.parts if "entry" in part.role}
+    if name not in entries and (name or len(entries) != 1):
+        problem = f"there is no entry point '{name}'" if name else "there are several entry points"
+        raise UsageError(f"{problem}; choose one with entry=: {', '.join(entries)}")
+    part = entries[name] if name else next(iter(entries.values()))
+    bodies = [body for body in origin.parts if "entry" not in body.role]
+    chosen = Part(part.program, part.function, {"entry": part.function}, part.dimensions)
+    return Origin([chosen, *bodies], origin.options, origin.functions)
+
+
+def _arguments(program: Any, inputs: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if inputs is not None or kwargs is not None:
+        return tuple(inputs or ()), dict(kwargs or {})
+    if program.example_inputs is None:
+        raise UsageError("the program has no example inputs; pass some with inputs=")
+    args, named = program.example_inputs
+    return tuple(args), dict(named)
+
+
+def _run(
+    staged: Staged,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    eager: Eager,
+    per_node: bool,
+    bisect: bool,
+    rtol: float | None,
+    atol: float | None,
+    save_to: str,
+    progress: ProgressOption,
+) -> Verification:
+    names = staged.parts[0].program.graph_signature.user_inputs
+    values = pytree.arg_tree_leaves(*args, **kwargs)
+    tensors = {
+        name: plain(value if isinstance(value, torch.Tensor) else torch.tensor(value))
+        for name, value in zip(names, values, strict=True)
+        if isinstance(name, str) and isinstance(value, torch.Tensor | bool | int | float)
+    }
+    refs = [weight_ref(name, tensor, False, False) for name, tensor in tensors.items()]
+    with staged.lowerings.errors(), Progress(progress, len(staged.parts[0].program.graph.nodes)) as bar:
+        report = _core.verify(
+            staged.given,
+            staged.options,
+            staged.lowerings.rows(),
+            refs,
+            eager.look,
+            per_node,
+            bisect,
+            rtol,
+            atol,
+            save_to,
+            lambda what, done, total: bar.set(what, done, total),
+        )
+    return _parsed(json.loads(report))
+
+
+def _parsed(report: dict[str, Any]) -> Verification:
+    departure = report.pop("departure")
+    return Verification(**report, departure=None if departure is None else Departure(**departure))
+
+
+def _export_problem(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    eager: Eager,
+    staged: Staged,
+    rtol: float | None,
+    atol: float | None,
+) -> str:
+    """How the model's own results differ from those of the exported graph."""
+    with torch.no_grad(), seeded(), same_buffers(model):
+        results = model(*copied(args), **copied(kwargs))
+    expected = [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
+    count = len(staged.parts[0].program.graph_signature.user_outputs)
+    given = list(eager.outputs())
+    actual = [leaf for leaf in given[len(given) - count :] if isinstance(leaf, torch.Tensor)]
+    if len(expected) != len(actual):
+        return f"the model gives {len(expected)} tensors, the exported graph {len(actual)}"
+    for i, (left, right) in enumerate(zip(expected, actual, strict=True)):
+        pair = [plain(left), plain(right)]
+        refs = [weight_ref(str(i), tensor, False, False) for tensor in pair]
+        if problem := _core.compare_tensors(*refs, rtol, atol):
+            return f"output {i}: the exported graph gives {problem}"
+    return ""
+
+
+def _replaced(report: Verification, problem: str) -> Verification:
+    text = f"departs: the exported graph is another one than the model: {problem}\n"
+    values = {field.name: getattr(report, field.name) for field in fields(report)}
+    return Verification(
+        **{**values, "equal": False, "verdict": "export", "text": text, "notes": [*report.notes, problem]}
+    )
