@@ -19,6 +19,7 @@ import repo
 ALLOWED: dict[str, set[str]] = {
     "base": set(),
     "threads": set(),
+    "plugins": {"base"},
     "pt2": {"base"},
     "graph": {"base", "pt2"},
     "asset": {"base"},

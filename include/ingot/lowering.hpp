@@ -145,6 +145,12 @@ public:
   }
   std::vector<Value> ops(const char *name, const std::vector<Value> &operands, const OpOptions &options = {});
 
+  /// A kernel of your own: C++ source that is compiled when the program is specialised, and stays in the asset
+  /// (docs/kernels.md says what its function `name` looks like). Sizes of results that are INGOT_DYNAMIC are given by `sizes`
+  /// in their order.
+  std::vector<Value> kernel(const char *name, const char *source, const std::vector<Value> &inputs,
+                            const std::vector<Type> &results, const std::vector<Value> &sizes = {});
+
   Value cast(Value x, ingot_dtype dtype) {
     return op("cast", {x}, OpOptions{.attributes = "", .groups = {}, .dtype = dtype, .results = {}});
   }
@@ -283,6 +289,37 @@ inline std::vector<Value> Lowering::ops(const char *name, const std::vector<Valu
   });
 }
 
+namespace detail {
+
+/// As MLIR writes strings.
+inline std::string quoted(const std::string &text) {
+  static const char digits[] = "0123456789ABCDEF";
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    const bool isPlain = c >= 32 && c < 127 && c != '"' && c != '\\';
+    result += isPlain ? std::string(1, static_cast<char>(c)) : std::string("\\") + digits[c >> 4] + digits[c & 15];
+  }
+  return result + "\"";
+}
+
+} // namespace detail
+
+inline std::vector<Value> Lowering::kernel(const char *name, const char *source, const std::vector<Value> &inputs,
+                                           const std::vector<Type> &results, const std::vector<Value> &sizes) {
+  std::string list;
+  for (const Type &type : results)
+    for (int64_t size : type.sizes)
+      list += (list.empty() ? ": " : ", ") + std::to_string(size);
+  OpOptions options;
+  options.attributes =
+      "{kernel = " + detail::quoted(name) + ", language = \"c++\", source = " + detail::quoted(source) +
+      ", inputs = " + std::to_string(inputs.size()) + " : i64, sizes = array<i64" + list + ">, strided = false}";
+  options.results = results;
+  std::vector<Value> operands = inputs;
+  operands.insert(operands.end(), sizes.begin(), sizes.end());
+  return ops("custom", operands, options);
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Bodies
 //===------------------------------------------------------------------------------------------===//
@@ -376,6 +413,23 @@ template <typename Function> int32_t call(const ingot_builder_api *api, ingot_bu
 
 } // namespace detail
 
+/// Rewrites a node of a graph document, given and taken as JSON text: any number of nodes takes its place. Throws to refuse.
+using ConvertNode = std::vector<std::string> (*)(const std::string &node);
+
+namespace detail {
+
+inline int32_t callConverter(const char *node, void (*emit)(void *, const char *), void *sink, void *user) noexcept {
+  try {
+    for (const std::string &made : reinterpret_cast<ConvertNode>(user)(node))
+      emit(sink, made.c_str());
+    return INGOT_PLUGIN_OK;
+  } catch (...) {
+    return INGOT_PLUGIN_FAILED;
+  }
+}
+
+} // namespace detail
+
 class Registry {
 public:
   explicit Registry(const ingot_plugin_api *api) : api(api) {}
@@ -383,6 +437,11 @@ public:
   /// "namespace::name.overload"; without an overload it is the default one.
   void add(const char *target, LowerOne function) { addAs<LowerOne>(target, function); }
   void add(const char *target, LowerMany function) { addAs<LowerMany>(target, function); }
+  /// "aten.gelu.default" for that overload, "aten.gelu" for all of them.
+  void addConverter(const char *pattern, ConvertNode function) {
+    ingot_converter converter{pattern, &detail::callConverter, reinterpret_cast<void *>(function)};
+    hasFailed |= api->add_converter(api->registry, &converter) != INGOT_PLUGIN_OK;
+  }
   bool failed() const { return hasFailed; }
 
 private:

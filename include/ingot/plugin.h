@@ -13,7 +13,8 @@
  *
  *   INGOT_PLUGIN_EXPORT int32_t ingot_plugin_register(const ingot_plugin_api *api);
  *
- * and calls api->add_lowering for each of its operators. `ingot convert --plugin lib.so` loads it.
+ * and calls api->add_lowering for each of its operators, which `ingot convert --plugin lib.so` then lowers, and
+ * api->add_converter for each kind of node that `ingot extract --plugin lib.so` shall write in another way.
  *
  * Handles and texts belong to the builder and live as long as the lowering runs. The layout of these structs changes only
  * together with INGOT_PLUGIN_VERSION. ingot/lowering.hpp is the same for C++. */
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-/* 1: first. 2: bodies of branches, loops and functions. */
+/* 1: first. 2: bodies of branches, loops and functions; converters of nodes. */
 #define INGOT_PLUGIN_VERSION 2
 #define INGOT_PLUGIN_EXPORT __attribute__((visibility("default")))
 
@@ -158,6 +159,19 @@ typedef struct ingot_lowering {
   void *user;
 } ingot_lowering;
 
+/* Rewrites a node of a graph document. `node` is its JSON text (docs/graph_format.md); the function calls `emit` with
+ * `sink` and the text of every node that takes its place. Without any the node is dropped, and what used it uses its first
+ * input. Returns INGOT_PLUGIN_OK, or INGOT_PLUGIN_FAILED to end the extraction. */
+typedef int32_t (*ingot_convert_fn)(const char *node, void (*emit)(void *sink, const char *node), void *sink,
+                                    void *user);
+
+/* `pattern` is "aten.gelu.default" for that overload, or "aten.gelu" for all of them. */
+typedef struct ingot_converter {
+  const char *pattern;
+  ingot_convert_fn convert;
+  void *user;
+} ingot_converter;
+
 typedef struct ingot_registry ingot_registry;
 
 typedef struct ingot_plugin_api {
@@ -167,6 +181,8 @@ typedef struct ingot_plugin_api {
   int32_t (*add_lowering)(ingot_registry *registry, const ingot_lowering *lowering);
   /* Says why the plugin cannot be used; returns INGOT_PLUGIN_FAILED. */
   int32_t (*fail)(ingot_registry *registry, const char *message);
+  /* The same for converters of nodes. */
+  int32_t (*add_converter)(ingot_registry *registry, const ingot_converter *converter);
 } ingot_plugin_api;
 
 /* What a plugin exports. */

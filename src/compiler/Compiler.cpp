@@ -7,7 +7,6 @@
 #include "compiler/Documents.h"
 #include "compiler/Guarded.h"
 #include "compiler/Options.h"
-#include "compiler/Plugins.h"
 #include "compiler/Programs.h"
 #include "lower/Registry.h"
 #include "passes/functionalise/InPlace.h"
@@ -43,7 +42,7 @@ Status specialiseAsset(const std::string &path, std::string_view key, const Pipe
 
 Status convertAndSave(const pt2::Program &program, const std::string &path, bool overwrite, CompilerOptions options) {
   Plugins plugins;
-  INGOT_CHECK(plugins.addTo(options));
+  INGOT_CHECK(loadPlugins(options, plugins));
   INGOT_TRY(Converted converted, convertProgram({.entries = {{.program = &program}}}, options.pipeline));
   if (converted.bytecode.empty())
     return {};

@@ -98,4 +98,12 @@ Result<CompilerOptions> parseOptions(const char *json) {
   return options;
 }
 
+Status loadPlugins(CompilerOptions &options, Plugins &plugins) {
+  for (const std::string &path : options.plugins)
+    INGOT_CHECK(plugins.load(path));
+  std::vector<ingot_lowering> &all = options.pipeline.lowerings;
+  all.insert(all.begin(), plugins.lowerings().begin(), plugins.lowerings().end());
+  return {};
+}
+
 } // namespace ingot

@@ -3,6 +3,7 @@
 
 #include "base/Result.h"
 #include "pipeline/Pipeline.h"
+#include "plugins/Plugins.h"
 #include "pt2/Rewrite.h"
 
 namespace ingot {
@@ -20,5 +21,9 @@ struct CompilerOptions {
 /// "weights" (paths of a graph document's checkpoint), "by_torch" (bool), "rewrite" (pt2/Rewrite.h).
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<CompilerOptions> parseOptions(const char *json);
+
+/// Loads the libraries that the options name and puts their lowerings before those that the options have, so that these
+/// count where both have one for an operator. `plugins` is to be kept as long as the options.
+Status loadPlugins(CompilerOptions &options, Plugins &plugins);
 
 } // namespace ingot

@@ -6,7 +6,6 @@
 #include "compiler/Documents.h"
 #include "compiler/Guarded.h"
 #include "compiler/Options.h"
-#include "compiler/Plugins.h"
 #include "pipeline/Pipeline.h"
 
 namespace ingot {
@@ -64,7 +63,7 @@ Status convertParts(std::span<const CompilerPart> given, std::span<const ingot_l
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
   options.pipeline.lowerings.assign(lowerings.begin(), lowerings.end());
   Plugins plugins;
-  INGOT_CHECK(plugins.addTo(options));
+  INGOT_CHECK(loadPlugins(options, plugins));
   std::vector<pt2::Program> programs;
   programs.reserve(given.size()); // parts point to them
   Parts parts;

@@ -43,6 +43,13 @@ public:
     return failure();
   }
 
+  Result<Node> readNode(const nlohmann::json &json) {
+    Node read = node(JsonRef(json));
+    if (problems.empty())
+      return read;
+    return failure();
+  }
+
 private:
   static Status checkVersion(JsonRef root) {
     INGOT_TRY(auto format, root.optionalMember("format"));
@@ -303,6 +310,13 @@ Result<Document> readDocument(std::string_view text) {
   if (!json.is_object())
     return corruptError("a graph document should be a JSON object");
   return DocumentReader().read(json);
+}
+
+Result<Node> readNode(std::string_view text) {
+  INGOT_TRY(nlohmann::json json, parseJson(text));
+  if (!json.is_object())
+    return corruptError("a node should be a JSON object");
+  return DocumentReader().readNode(json);
 }
 
 Result<Document> readDocumentFile(const std::string &path) {

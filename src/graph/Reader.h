@@ -14,6 +14,8 @@ bool looksLikeDocument(std::string_view text);
 
 /// Reads what is there. Problems of form are all reported together; Validate.h knows the others.
 Result<Document> readDocument(std::string_view text);
+/// One node of a document.
+Result<Node> readNode(std::string_view text);
 Result<Document> readDocumentFile(const std::string &path);
 
 } // namespace ingot::graph

@@ -154,6 +154,8 @@ template <typename Pairs, typename Write> Json objectJson(const Pairs &pairs, Wr
 
 } // namespace
 
+Json toJson(const Node &node) { return nodeJson(node); }
+
 Json toJson(const Document &document) {
   auto plain = [](const auto &value) { return Json(value); };
   Json json = Json::object();

@@ -11,6 +11,8 @@ namespace ingot::graph {
 /// The document with its keys in the order of the format.
 Json toJson(const Document &document);
 
+Json toJson(const Node &node);
+
 /// Two spaces for a level. Constants that need a file beside the document are not in it.
 std::string writeDocument(const Document &document);
 

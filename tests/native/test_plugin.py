@@ -60,7 +60,7 @@ def test_example_from_the_command_line(plugin: Path, tmp_path: Path) -> None:
     assert "acme::softclip" in refused("convert", pt2, "-o", tmp_path / "m.ingot")
     ingot("convert", pt2, "-o", tmp_path / "m.ingot", "--plugin", plugin)
     for actual, expected in zip(package.load(tmp_path / "m.ingot")(x.numpy()), Model()(x), strict=True):
-        assert_close(torch.from_numpy(actual), expected)
+        assert_close(torch.from_numpy(actual.copy()), expected)
 
 
 def test_example_from_python_with_dynamic_sizes(plugin: Path) -> None:
@@ -150,3 +150,68 @@ def test_libraries_that_are_no_plugins(tmp_path: Path) -> None:
         package.convert(Clip(), (torch.randn(4),), plugins=[tmp_path / "none.so"])
     with pytest.raises(package.UsageError, match="namespace::op"):
         package.convert(Clip(), (torch.randn(4),), plugins=[build_c(tmp_path, "neg", target="softclip")])
+
+
+VENDOR = r"""
+#include "ingot/lowering.hpp"
+
+using namespace ingot::plugin;
+
+static std::vector<std::string> asVendor(const std::string &node) {
+  std::string made = node;
+  const std::string old = "acme.softclip.default";
+  made.replace(made.find(old), old.size(), "vendor.clip");
+  return {made};
+}
+
+static const char kernelSource[] = R"(
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+extern "C" struct ingot_kernel_argument { void *data; const int64_t *sizes; const int64_t *strides; int64_t rank; };
+extern "C" __attribute__((visibility("default"))) int32_t INGOT_KERNEL(
+    const ingot_kernel_argument *inputs, const ingot_kernel_argument *results, char *, size_t) {
+  auto *x = static_cast<const float *>(inputs[0].data);
+  auto *y = static_cast<float *>(results[0].data);
+  for (int64_t i = 0; i < inputs[0].sizes[0] * inputs[0].sizes[1]; ++i)
+    y[i] = 1.5f * std::tanh(x[i] / 1.5f);
+  return 0;
+}
+)";
+
+static std::vector<Value> byKernel(Lowering &node) {
+  Value x = node.value("x");
+  return node.kernel("softclip", kernelSource, {x}, {x.type()});
+}
+
+INGOT_PLUGIN(registry) {
+  registry.add("acme::softclip", byKernel);
+  registry.addConverter("acme.softclip", asVendor);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def vendor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vendor")
+    (folder / "vendor.cpp").write_text(VENDOR)
+    return build(folder / "vendor.cpp", folder / "vendor.so", "c++", "-std=c++20")
+
+
+class ClipOnly(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return softclip(x, 1.5) + 1
+
+
+def test_a_converter_writes_nodes_in_its_own_way(vendor: Path, tmp_path: Path) -> None:
+    pt2 = save_pt2(export(ClipOnly(), (torch.randn(3, 5),)), tmp_path / "m.pt2")
+    ingot("extract", pt2, "-o", tmp_path / "m.json", "--plugin", vendor)
+    kinds = [node.op_type for node in package.load_ir(tmp_path / "m.json").nodes]
+    assert kinds == ["vendor.clip", "aten.add.Tensor"]
+
+
+def test_a_kernel_of_a_plugin_stays_in_the_asset(vendor: Path, tmp_path: Path) -> None:
+    x = torch.randn(3, 5)
+    pt2 = save_pt2(export(ClipOnly(), (x,)), tmp_path / "m.pt2")
+    ingot("convert", pt2, "-o", tmp_path / "m.ingot", "--plugin", vendor)
+    assert_close(torch.from_numpy(package.load(tmp_path / "m.ingot")(x.numpy()).copy()), ClipOnly()(x))

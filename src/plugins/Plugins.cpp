@@ -1,18 +1,25 @@
-#include "compiler/Plugins.h"
+#include "plugins/Plugins.h"
 
 #include <dlfcn.h>
 
 namespace ingot {
-
-static Plugins &pluginsOf(ingot_registry *registry) { return *reinterpret_cast<Plugins *>(registry); }
 
 int32_t Plugins::add(const ingot_lowering &lowering) {
   std::string target = lowering.target ? lowering.target : "";
   size_t colons = target.find("::");
   if (!lowering.lower || colons == std::string::npos || colons == 0 || colons + 2 == target.size())
     return fail("a lowering needs a function and a name like namespace::op.overload, not '" + target + "'");
-  targets.push_back(std::move(target));
-  found.push_back({targets.back().c_str(), lowering.lower, lowering.user});
+  names.push_back(std::move(target));
+  loweringRows.push_back({names.back().c_str(), lowering.lower, lowering.user});
+  return INGOT_PLUGIN_OK;
+}
+
+int32_t Plugins::add(const ingot_converter &converter) {
+  std::string pattern = converter.pattern ? converter.pattern : "";
+  if (!converter.convert || pattern.empty())
+    return fail("a converter needs a function and the name of an operator, not '" + pattern + "'");
+  names.push_back(std::move(pattern));
+  converterRows.push_back({names.back().c_str(), converter.convert, converter.user});
   return INGOT_PLUGIN_OK;
 }
 
@@ -27,20 +34,13 @@ Status Plugins::load(const std::string &path) {
     return usageError("'" + path + "' is no plugin of Ingot: it exports no ingot_plugin_register");
   const ingot_plugin_api api = {
       INGOT_PLUGIN_VERSION, reinterpret_cast<ingot_registry *>(this),
-      [](ingot_registry *registry, const ingot_lowering *lowering) { return pluginsOf(registry).add(*lowering); },
-      [](ingot_registry *registry, const char *message) { return pluginsOf(registry).fail(message); }};
+      [](ingot_registry *registry, const ingot_lowering *lowering) { return of(registry).add(*lowering); },
+      [](ingot_registry *registry, const char *message) { return of(registry).fail(message); },
+      [](ingot_registry *registry, const ingot_converter *converter) { return of(registry).add(*converter); }};
   complaint.clear();
   int32_t code = start(&api);
   if (code != INGOT_PLUGIN_OK || !complaint.empty())
     return usageError("the plugin '" + path + "' refuses: " + (complaint.empty() ? "it does not say why" : complaint));
-  return {};
-}
-
-Status Plugins::addTo(CompilerOptions &options) {
-  for (const std::string &plugin : options.plugins)
-    INGOT_CHECK(load(plugin));
-  std::vector<ingot_lowering> &all = options.pipeline.lowerings;
-  all.insert(all.begin(), found.begin(), found.end());
   return {};
 }
 
