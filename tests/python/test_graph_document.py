@@ -332,11 +332,19 @@ def test_branches_and_state() -> None:
     assert [weight.get("persistent", True) for weight in counter["weights"]] == [True, False]
 
 
-def test_tied_weights_are_told(tmp_path: Path) -> None:
+def test_tied_weights_are_told_and_needed_once(tmp_path: Path) -> None:
     case = CASES["tied"]()
-    pt2 = save_pt2(exported(case), tmp_path / "model.pt2")
-    weights = json.loads(ingot("extract", pt2))["weights"]
-    assert [weight.get("same_as") for weight in weights] in ([None, "embed.weight"], [None, "head.weight"], [None])
+    document = tmp_path / "g.json"
+    ingot("extract", save_pt2(exported(case), tmp_path / "model.pt2"), "-o", document)
+    weights = json.loads(document.read_text())["weights"]
+    assert [(weight["name"], weight.get("same_as")) for weight in weights] == [
+        ("embed.weight", None),
+        ("head.weight", "embed.weight"),
+    ]
+    expected = [case.module(*case.args)]
+    for name in ("embed.weight", "head.weight"):
+        save_file({name: case.module.state_dict()[name].clone()}, tmp_path / "w.safetensors")
+        match(run_document(document, tmp_path / "w.safetensors", case, tmp_path), expected)
 
 
 class Positions(torch.nn.Module):
