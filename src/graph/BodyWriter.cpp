@@ -203,11 +203,8 @@ void BodyWriter::addAttributes(const pt2::Node &from, const pt2::OpSchema *schem
 
 void BodyWriter::describe(const pt2::Node &from, Node &node) {
   pt2::SourceLocation location = pt2::locate(from.metadata);
-  // Nodes that torch inserts itself say so instead of naming a module.
-  if (!location.modulePath.starts_with("_empty_nn_module_stack")) {
-    node.module = std::move(location.modulePath);
-    node.moduleType = std::move(location.moduleType);
-  }
+  node.module = std::move(location.modulePath);
+  node.moduleType = std::move(location.moduleType);
   if (location.frame)
     node.source = Source{location.frame->file, location.frame->line, location.frame->function, location.frame->code};
 }

@@ -113,7 +113,8 @@ std::vector<ModuleFrame> pt2::parseModuleStack(std::string_view text) {
     return frames;
   for (std::string_view entry : splitOutsideBrackets(text, ';')) {
     std::vector<std::string_view> parts = splitOutsideBrackets(entry, ',');
-    if (parts.size() == 3)
+    // Nodes that torch inserts itself say so instead of naming a module.
+    if (parts.size() == 3 && !parts[0].starts_with("_empty_nn_module_stack"))
       frames.push_back({std::string(parts[0]), plainPath(parts[1]), std::string(parts[2])});
   }
   return frames;

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import torch
 from ingot import _core
-from ingot._serialize import _json_of
+from ingot._serialize import _json_of, _tensors, _weight_ref, serialize
 from safetensors.torch import load_file, save_file
 from support import assert_close, export, ingot, ingot_json, refused, run_ingot, save_pt2, tensors_of
 from torch.export import Dim
@@ -92,6 +92,15 @@ class Constants(torch.nn.Module):
         return x.bfloat16() * self.half, torch.view_as_real(self.wave * 2), self.large.t() + 1
 
 
+class Loop(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        doubled = torch.cond(x.shape[0] > 4, lambda x: (x * 2, x.sum()), lambda x: (x - 1, x.mean()), (x,))
+        rows = x.nonzero()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            product = x @ x.t()
+        return *doubled, rows, product
+
+
 class Backwards(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return 2 - x
@@ -120,6 +129,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "dynamic": _dynamic,
     "branches": lambda: Case(Branches(), (torch.rand(3, 2),)),
     "keywords": _keywords,
+    "loop": lambda: Case(Loop(), (torch.rand(5, 3),), {"dynamic_shapes": ({0: Dim("rows", min=2)},)}),
     "tied": lambda: Case(Tied(), (torch.tensor([1, 5, 2]),)),
     "counter": lambda: Case(Counter(), (torch.rand(2),)),
     "constants": lambda: Case(Constants(), (torch.rand(3),)),
@@ -215,6 +225,31 @@ def test_extracted_without_pytorch_and_run_as_eager(case: Case, tmp_path: Path) 
     match(run_document(document, weights, case, tmp_path), expected)
 
 
+def test_documents_compile_to_what_their_programs_do(case: Case) -> None:
+    """The same operations, and the same places in the source."""
+    program = exported(case)
+    serialized = serialize(program)
+    document = _core.extract_document(serialized.json, "Model").encode()
+    direct, extracted = (
+        _core.Converted.convert([(text, serialized.weights, '{"entry": "main"}')], "{}")
+        for text in (serialized.json, document)
+    )
+    assert extracted.text(with_locations=True) == direct.text(with_locations=True)
+
+
+def test_constants_are_taken_along() -> None:
+    torch.manual_seed(0)
+    module = Constants()
+    program = exported(Case(module, (torch.rand(3),)))
+    tensors = [(name, tensor) for name, tensor, is_constant in _tensors(program) if is_constant]
+    constants = [_weight_ref(name, tensor, True, False) for name, tensor in tensors]
+    document = json.loads(_core.extract_document(_json_of(program), "M", constants=constants))
+    assert document["constants"]["half"] == {"dtype": "bfloat16", "shape": [3], "data": [0.10009765625, "inf", -2.5]}
+    assert document["constants"]["wave"]["data"] == [[1.0, 2.0], ["nan", 0.0]]
+    assert "large" not in document["constants"]
+    assert "large" in [weight["name"] for weight in document["weights"]]
+
+
 def as_older(value: Any) -> Any:
     """Tagged values as other tools write them."""
     if isinstance(value, dict) and len(value) == 1:
@@ -297,24 +332,43 @@ def test_branches_and_state() -> None:
     assert [weight.get("persistent", True) for weight in counter["weights"]] == [True, False]
 
 
-def test_tied_weights_are_told(tmp_path: Path) -> None:
+def test_tied_weights_are_told_and_needed_once(tmp_path: Path) -> None:
     case = CASES["tied"]()
-    pt2 = save_pt2(exported(case), tmp_path / "model.pt2")
-    weights = json.loads(ingot("extract", pt2))["weights"]
-    assert [weight.get("same_as") for weight in weights] in ([None, "embed.weight"], [None, "head.weight"], [None])
+    document = tmp_path / "g.json"
+    ingot("extract", save_pt2(exported(case), tmp_path / "model.pt2"), "-o", document)
+    weights = json.loads(document.read_text())["weights"]
+    assert [(weight["name"], weight.get("same_as")) for weight in weights] == [
+        ("embed.weight", None),
+        ("head.weight", "embed.weight"),
+    ]
+    expected = [case.module(*case.args)]
+    for name in ("embed.weight", "head.weight"):
+        save_file({name: case.module.state_dict()[name].clone()}, tmp_path / "w.safetensors")
+        match(run_document(document, tmp_path / "w.safetensors", case, tmp_path), expected)
+
+
+class Positions(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x + torch.arange(4, device=x.device)).to(torch.float64)
 
 
 def test_a_program_on_the_meta_device(tmp_path: Path) -> None:
     with torch.device("meta"):
-        net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.GELU())
-        program = export(net, (torch.empty(2, 4),))
+        program = export(Positions(), (torch.empty(2, 4),))
     document = document_of(program, "toy")
-    assert document["weights"][0] == {"name": "0.weight", "shape": [3, 4], "dtype": "float32", "kind": "parameter"}
-    real = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.GELU())
+    weight = {"name": "linear.weight", "shape": [3, 4], "dtype": "float32", "kind": "parameter"}
+    assert document["weights"][0] == weight
+    saved = json.loads(ingot("extract", save_pt2(program, tmp_path / "toy.pt2"), "--model-name", "toy"))
+    assert saved == document
     path = tmp_path / "toy.json"
     path.write_text(json.dumps(document))
-    case = Case(real, (torch.rand(2, 4),))
-    match(run_document(path, checkpoint(real, tmp_path / "w.safetensors"), case, tmp_path), [real(*case.args)])
+    case = Case(Positions(), (torch.rand(2, 4),))
+    weights = checkpoint(case.module, tmp_path / "w.safetensors")
+    match(run_document(path, weights, case, tmp_path), [case.module(*case.args)])
 
 
 def test_sharded_checkpoints(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 // Reading, validating and completing documents that people and other tools wrote.
 #include "graph/Reader.h"
-#include "graph/Rebuild.h"
 #include "graph/ToProgram.h"
 #include "graph/Validate.h"
 #include "graph/Writer.h"

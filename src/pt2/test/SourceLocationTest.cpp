@@ -62,4 +62,12 @@ TEST(SourceLocation, ReadsRealMetadata) {
   EXPECT_EQ(location.modulePath, "fc");
 }
 
+TEST(SourceLocation, TorchsOwnNodesHaveNoModule) {
+  const char *hook = "_empty_nn_module_stack_from_metadata_hook";
+  NodeMetadata metadata;
+  metadata.moduleStack = std::string(hook) + "," + hook + "," + hook;
+  EXPECT_EQ(locate(metadata).modulePath, "");
+  EXPECT_EQ(locate(metadata).moduleType, "");
+}
+
 } // namespace
