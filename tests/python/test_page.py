@@ -16,13 +16,13 @@ from ingot import _core
 BROWSER = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
 
-# What a test does in the page, once it is there; its result goes into the document, which the browser prints.
+# What a test does in the page, once it is drawn; its result goes into the document, which the browser prints.
 PROBE = """<script>
-requestAnimationFrame(() => requestAnimationFrame(() => {
-  let result;
-  try { result = (() => { %s })(); } catch (error) { result = {error: String(error && error.stack)}; }
-  document.documentElement.dataset.probe = JSON.stringify(result);
-}));
+draw();
+document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+document.documentElement.dataset.probe = JSON.stringify((() => {
+  try { %s } catch (error) { return {error: String(error.stack)}; }
+})() ?? null);
 </script></body>"""
 
 
@@ -41,9 +41,8 @@ def browse(page: str, folder: Path, code: str = "return null;") -> tuple[Any, in
         path.as_uri(),
     ]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    found = re.search(r'data-probe="([^"]*)"', dom), re.search(r'data-ready="(\d+)"', dom)
-    assert found[0], f"the probe did not run: {dom[:400]}"
-    assert found[1], "the page was not drawn"
+    found = re.search(r'data-probe="([^"]*)"', dom), re.search(r'data-drawn="(\d+)"', dom)
+    assert found[0] and found[1], f"the page's script failed: {dom[:400]}"
     return json.loads(html_text.unescape(found[0][1])), int(found[1][1])
 
 

@@ -266,7 +266,6 @@ function start() {
   listenToSearch();
   listenToKeys();
   new ResizeObserver(resize).observe(canvas);
-  requestAnimationFrame(() => { document.documentElement.dataset.ready = String(Math.round(performance.now())); });
 }
 
 start();
