@@ -40,3 +40,24 @@ def test_family(name: str, dynamic: bool, tmp_path: Path) -> None:
             warnings.filterwarnings("error", message="PyTorch ran the graph")
             is_valid, report = ingot.verify_ir(ir, tmp_path / "w.safetensors", module, given, rtol=1e-4, atol=1e-4)
         assert is_valid, str(report)
+
+
+class FromIds(torch.nn.Module):
+    """Makes its causal mask itself, with torch.vmap, and has a buffer that no checkpoint holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = zoo.hf.LlamaForCausalLM(zoo.hf.LlamaConfig(vocab_size=100, use_cache=False, **zoo.narrow()))
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.model(ids, use_cache=False).logits
+
+
+def test_decoder_from_ids_only() -> None:
+    with torch.device("meta"):
+        on_meta = FromIds().eval()
+    with pytest.warns(UserWarning, match=r"Skipping 1 meta-device constant.*inv_freq"):
+        ir = ingot.extract_ir(on_meta, (torch.zeros(1, 8, dtype=torch.int64, device="meta"),))
+    real, ids = FromIds().eval(), torch.randint(0, 100, (1, 8))
+    is_valid, report = ingot.verify_ir_with_state_dict(ir, real.state_dict(), real, (ids,))
+    assert is_valid, str(report)

@@ -59,6 +59,22 @@ def test_constants_in_every_dtype(dtype: torch.dtype, count: int, tmp_path: Path
     assert (tmp_path / "graph.json.constants.safetensors").exists() == (count > 1024)
 
 
+def test_large_constants_of_models(tmp_path: Path) -> None:
+    class Large(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.randn(40, 40)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x @ self.table
+
+    check(Large(), torch.randn(2, 40), folder=tmp_path)
+    side = tmp_path / "graph.json.constants.safetensors"
+    side.unlink()
+    with pytest.raises(ingot.SerializationError, match=side.name):
+        ingot.load_ir(tmp_path / "graph.json")
+
+
 def test_special_and_exact_constants(tmp_path: Path) -> None:
     ir = relu()
     ir.constants["f"] = torch.tensor([float("nan"), float("inf"), float("-inf"), 0.1])

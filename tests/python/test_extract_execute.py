@@ -116,9 +116,9 @@ def test_new_values_of_weights_are_seen() -> None:
     model, x = torch.nn.Linear(3, 2), torch.randn(1, 3)
     executor = IRExecutor(ingot.extract_ir(model, (x,), strict=False), model.state_dict())
     assert_close(executor.execute((x,))[0], model(x), 1e-6)
-    compiled = executor._compiled
+    prepared = executor._prepared
     executor.execute((x,))
-    assert executor._compiled is compiled, "compiled once"
+    assert executor._prepared is prepared, "compiled once"
     with torch.no_grad():
         model.weight.zero_()
     assert_close(executor.execute((x,))[0], model(x), 1e-6)

@@ -5,26 +5,29 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from ingot.errors import ExecutionError, IngotError, UsageError
+from ingot.errors import ExecutionError, IngotError
 from ingot.extractor import _python_ops
 from ingot.extractor._arguments import find_operator
 from ingot.extractor._interpreter import TensorRegistry, interpret, node_failure
 from ingot.extractor._native import NativeProgram, python_calls
 from ingot.extractor._values import dtype_name
 from ingot.extractor.document import IR, OpNode, TensorMeta
-from ingot.extractor.registry import get_execution_fn
+from ingot.extractor.registry import generation, get_execution_fn
 from ingot.extractor.weights import _mismatches, fitted_to, load_weights
 
 __all__ = ["IRExecutor", "TensorRegistry", "execute_ir"]
 
+Tensors = Mapping[str, torch.Tensor]
+
 
 class IRExecutor:
-    """A graph and its weights, ready to run. It is compiled for the first call and kept while nothing changes.
+    """A graph and its weights, ready to run. The graph is compiled for the first call; don't edit it afterwards.
 
     Every call starts with the values of the weights as they were given: buffers that the graph updates do not keep
     their new values, and neither the weights nor the inputs are ever written.
@@ -39,9 +42,7 @@ class IRExecutor:
         self.ir = ir
         self.weights: dict[str, torch.Tensor] | None = None if weights is None else dict(weights)
         self.constants: dict[str, torch.Tensor] = dict(constants or {})
-        self._compiled: NativeProgram | None = None
-        self._compiled_for: Any = None
-        self._refusal: IngotError | None = None
+        self._prepared: _Prepared | None = None
 
     def load_weights(self, path: str | os.PathLike[str], *, dtype: torch.dtype | None = None) -> None:
         """From a checkpoint, as `ingot.load_weights` reads it. A prefix of all names is added or removed as needed."""
@@ -55,11 +56,20 @@ class IRExecutor:
         if self.weights is None:
             raise ExecutionError("Weights not loaded. Call load_weights() or load_weights_from_state_dict() first.")
         given = self._inputs(inputs, kwargs)
-        tensors = self._tensors()
-        _check_graph(self.ir, tensors)
-        program = self._program(tensors)
-        if program is None:
-            return self._run_by_torch(tensors, given)
+        state = self._state()
+        if self._prepared is None or self._prepared.state != state:
+            self._prepared = self._prepare(state)
+        prepared = self._prepared
+        if isinstance(prepared.program, NativeProgram):
+            return self._run(prepared.program, prepared.tensors, given)
+        try:
+            outputs = interpret(self.ir, prepared.tensors, given)
+        except ExecutionError as error:
+            raise ExecutionError(f"{error}\nIngot did not compile the graph: {prepared.program}") from error
+        _warn(prepared.program)
+        return outputs
+
+    def _run(self, program: NativeProgram, tensors: Tensors, given: Tensors) -> tuple[Any, ...]:
         _python_ops.take_failure()
         try:
             return tuple(value for value in program.run(given) if isinstance(value, torch.Tensor))
@@ -70,7 +80,7 @@ class IRExecutor:
             outputs = interpret(self.ir, tensors, given)  # says which node it is, where it fails there too
             if not self._is_by_hand():
                 raise ExecutionError(str(error)) from error
-            warnings.warn(f"PyTorch ran the graph node by node, since Ingot could not run it: {error}", stacklevel=2)
+            _warn(error)
             return outputs
 
     def _is_by_hand(self) -> bool:
@@ -105,33 +115,36 @@ class IRExecutor:
             raise ExecutionError("The weights do not fit the graph: " + "; ".join(problems))
         return tensors
 
-    def _program(self, tensors: Mapping[str, torch.Tensor]) -> NativeProgram | None:
-        """None if the graph cannot be compiled."""
-        functions = [(node.name, get_execution_fn(node.op_type)) for node in self.ir.nodes]
-        state = (
-            id(self.ir),
-            [(name, id(tensor), tensor._version) for name, tensor in tensors.items() if not tensor.is_inference()],
-            functions,
-        )
-        if self._compiled_for != state:
-            self._compiled, self._refusal = None, None
-            try:
-                self._compiled = NativeProgram(self.ir, tensors, python_calls(self.ir))
-            except (IngotError, ValueError) as error:
-                self._refusal = error if isinstance(error, IngotError) else UsageError(str(error))
-            self._compiled_for = state
-            self._kept = tensors  # identities stay theirs while they live
-        return self._compiled
+    def _state(self) -> Any:
+        """Changes when the program is to be made again: other weights or values of them, other executors."""
+        given = [*(self.weights or {}).items(), *self.constants.items()]
+        versions = [(name, id(value), 0 if value.is_inference() else value._version) for name, value in given]
+        return id(self.ir), generation(), versions
 
-    def _run_by_torch(self, tensors: Mapping[str, torch.Tensor], given: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
+    def _prepare(self, state: Any) -> _Prepared:
+        tensors = self._tensors()
+        _check_graph(self.ir, tensors)
         try:
-            outputs = interpret(self.ir, tensors, given)
-        except ExecutionError as error:
-            raise ExecutionError(f"{error}\nIngot did not compile the graph: {self._refusal}") from error
-        warnings.warn(
-            f"PyTorch ran the graph node by node, since Ingot could not compile it: {self._refusal}", stacklevel=3
-        )
-        return outputs
+            program: NativeProgram | Exception = NativeProgram(self.ir, tensors, python_calls(self.ir))
+        except (IngotError, ValueError) as error:
+            program = error
+        return _Prepared(state, tensors, program)
+
+
+@dataclass
+class _Prepared:
+    """What further calls use again."""
+
+    state: Any
+    tensors: Tensors
+    """Held, so that their identities stay theirs."""
+    program: NativeProgram | Exception
+    """Or why there is none."""
+
+
+def _warn(reason: Exception) -> None:
+    text = f"PyTorch ran the graph node by node, since Ingot could not compile it: {reason}"
+    warnings.warn(text, stacklevel=3)
 
 
 def execute_ir(

@@ -89,9 +89,12 @@ def _export_anywhere(model: torch.nn.Module, inputs: Any, named: Any, dynamic_sh
             raise failure from None
 
 
+def _is_on_meta(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and is_meta_tensor(value)
+
+
 def _has_meta(model: torch.nn.Module, *inputs: Any) -> bool:
-    given = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
-    return any(is_meta_tensor(tensor) for tensor in [*(tensor for _, tensor in _state(model)), *given])
+    return any(map(_is_on_meta, [*(tensor for _, tensor in _state(model)), *pytree.tree_leaves(inputs)]))
 
 
 def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
@@ -104,7 +107,7 @@ def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynami
             return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu")
 
     def fake_input(value: Any) -> Any:
-        return fake(value) if isinstance(value, torch.Tensor) and is_meta_tensor(value) else value
+        return fake(value) if _is_on_meta(value) else value
 
     with _replaced_tensors(model, fake), torch.device("cpu"):
         inputs, named = pytree.tree_map(fake_input, (inputs, named))
@@ -120,7 +123,7 @@ def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[None]:
     def replacement(tensor: Any) -> Any:
         if isinstance(tensor, list):  # recurrent layers keep their weights in one, too
             return [replacement(item) for item in tensor]
-        if not isinstance(tensor, torch.Tensor) or not is_meta_tensor(tensor):
+        if not _is_on_meta(tensor):
             return tensor
         if id(tensor) not in made:
             new = fake(tensor)
@@ -133,7 +136,7 @@ def _replaced_tensors(model: torch.nn.Module, fake: Any) -> Iterator[None]:
         for module in model.modules():
             for table in (module._parameters, module._buffers, vars(module)):
                 for name, value in list(table.items()):
-                    if isinstance(value, torch.Tensor | list):
+                    if _is_on_meta(value) or (isinstance(value, list) and any(map(_is_on_meta, value))):
                         undo.append((table, name, value))
                         table[name] = replacement(value)
         yield

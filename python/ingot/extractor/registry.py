@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,18 @@ _lock = threading.RLock()
 _converters: dict[str, Converter] = {}
 _executors: dict[str, Executor] = {}
 _groups: dict[tuple[str, ...], GroupConverter] = {}
+_changes = itertools.count(1)
+_generation = 0
+
+
+def generation() -> int:
+    """Another number after every change of a registry."""
+    return _generation
+
+
+def _changed() -> None:
+    global _generation
+    _generation = next(_changes)
 
 
 def op_type_of(target: Any) -> str:
@@ -76,6 +89,7 @@ def _registering(table: dict[Any, Any], key: Any) -> Callable[[Any], Any]:
             raise TypeError(f"a function is needed for '{key}', not {type(function).__name__}")
         with _lock:
             table[key] = function
+            _changed()
         return function
 
     return register
@@ -98,6 +112,7 @@ def _unregister(table: dict[Any, Any], key: Any, what: str) -> None:
         if key not in table:
             raise KeyError(f"no {what} is registered for {key!r}")
         del table[key]
+        _changed()
 
 
 def list_registered_ops() -> dict[str, list[str]]:
@@ -116,6 +131,7 @@ def registered_ops(
         before = [dict(table) for table in tables]
         _converters.update({op_type_of(pattern): function for pattern, function in (converters or {}).items()})
         _executors.update({op_type_of(pattern): function for pattern, function in (executors or {}).items()})
+        _changed()
     try:
         yield
     finally:
@@ -123,6 +139,7 @@ def registered_ops(
             for table, old in zip(tables, before, strict=True):
                 table.clear()
                 table.update(old)
+            _changed()
 
 
 def get_conversion_fn(op_type: str) -> Converter | None:

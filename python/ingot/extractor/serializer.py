@@ -96,9 +96,9 @@ def _read(text: str, folder: Path | None) -> IR:
     except (ValueError, RecursionError) as error:
         raise SerializationError(f"Invalid JSON: {error}") from error
     _check_kind(data)
-    if data.get("format") is not None:
-        _raise_if(list(_core.validate_document(text)))
     try:
+        if data.get("format") is not None:
+            _raise_if(list(_core.validate_document(_without_files(text, data))))
         return IR.from_dict(data, folder=folder)
     except SerializationError:
         raise
@@ -106,6 +106,14 @@ def _read(text: str, folder: Path | None) -> IR:
         raise SerializationError(f"Invalid IR format: {error} is missing") from error
     except (TypeError, ValueError, AttributeError, IndexError, RuntimeError, RecursionError) as error:
         raise SerializationError(f"Invalid IR format: {error}") from error
+
+
+def _without_files(text: str, data: dict[str, Any]) -> str:
+    """The document without constants that lie beside it, which are checked when they are read."""
+    constants = data.get("constants")
+    if not isinstance(constants, dict) or not any("file" in entry for entry in constants.values()):
+        return text
+    return json.dumps({**data, "constants": {key: entry for key, entry in constants.items() if "file" not in entry}})
 
 
 def _check_kind(data: Any) -> None:

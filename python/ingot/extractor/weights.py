@@ -150,16 +150,12 @@ def fitted_to(weights: Mapping[str, torch.Tensor], ir: IR) -> dict[str, torch.Te
     for weight in ir.weights:
         if rename(weight.name) in weights:
             fitted[weight.name] = weights[rename(weight.name)]
+    one_of_each = {weight.same_as or weight.name: weight.name for weight in ir.weights if weight.name in fitted}
     for weight in ir.weights:
-        ties = [other.name for other in ir.weights if other.same_as is not None and weight.name in _tie(other)]
-        for other in (*_tie(weight), *ties):
-            if weight.name not in fitted and other in fitted:
-                fitted[weight.name] = fitted[other]
+        held = one_of_each.get(weight.same_as or weight.name)
+        if weight.name not in fitted and held is not None:
+            fitted[weight.name] = fitted[held]
     return fitted
-
-
-def _tie(weight: Any) -> tuple[str, ...]:
-    return (weight.name, weight.same_as) if weight.same_as is not None else ()
 
 
 def _renaming(wanted: Iterable[str], weights: Mapping[str, Any]) -> Callable[[str], str] | None:
