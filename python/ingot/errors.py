@@ -29,3 +29,23 @@ class AssetIOError(IngotError, OSError):
 
 class InternalError(IngotError, RuntimeError):
     """A bug of Ingot. Please report it."""
+
+
+class ExportError(IngotError):
+    """A model cannot be exported, so that there is no graph to extract."""
+
+
+class ConversionError(IngotError):
+    """An exported program cannot become a graph, or a registered converter failed."""
+
+
+class SerializationError(IngotError):
+    """A graph document cannot be written, read, or is not valid."""
+
+
+class ExecutionError(IngotError):
+    """A graph cannot be run; the message names the node, the input or the weight."""
+
+
+class WeightLoadError(IngotError):
+    """A checkpoint is missing, damaged or of an unknown kind."""

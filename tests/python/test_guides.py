@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDES = ["compile.md", "converter.md", "externalize.md", "kernels.md", "kv_cache.md", "lowerings.md", "verify.md"]
+GUIDES = [
+    "compile.md",
+    "converter.md",
+    "externalize.md",
+    "extractor.md",
+    "kernels.md",
+    "kv_cache.md",
+    "lowerings.md",
+    "verify.md",
+]
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -1,4 +1,4 @@
-"""Lets code written for `coreai_torch` and `coreai` run over Ingot, unchanged.
+"""Lets code written for `coreai_torch`, `coreai` and `torch_ir` run over Ingot, unchanged.
 
 import ingot.compat                     # then: from coreai_torch import TorchConverter
 python -m ingot.compat script.py args   # the same for a script; -m module works too

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from pathlib import Path
 
 
 def main() -> int:
@@ -12,6 +13,7 @@ def main() -> int:
     if not arguments or arguments[0] in ("-h", "--help") or arguments == ["-m"]:
         print("usage: python -m ingot.compat (script.py | -m module) [arguments]", file=sys.stderr)
         return 0 if arguments and arguments[0] != "-m" else 2
+    _reach_children()
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
@@ -21,6 +23,12 @@ def main() -> int:
     sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
     runpy.run_path(arguments[0], run_name="__main__")
     return 0
+
+
+def _reach_children() -> None:
+    folder = str(Path(__file__).with_name("children"))
+    paths = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ingot.compat._not_yet import not_yet
-from ingot.compat._table import MODULES, Names
+from ingot.compat._table import MODULES, PACKAGES, Names
 
 _SHADOW = "INGOT_COMPAT_SHADOW"
 
@@ -75,7 +75,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if fullname not in MODULES or fullname.partition(".")[0] not in self.packages:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, origin="ingot.compat", is_package=True)
+        is_script = fullname.endswith(".__main__")
+        return importlib.machinery.ModuleSpec(fullname, self, origin="ingot.compat", is_package=not is_script)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return AliasModule(spec.name, MODULES[spec.name])
@@ -84,12 +85,17 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for needed in MODULES[module.__name__].needs:
             importlib.import_module(needed)
 
+    def get_code(self, fullname: str) -> Any:
+        """What `python -m` runs."""
+        text = f"import sys, importlib\nsys.exit(importlib.import_module({fullname!r}).main())\n"
+        return compile(text, f"<{fullname}>", "exec")
+
 
 def install() -> None:
     """Lets `import` find the modules. Calling it again changes nothing."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
-    packages = [package for package in ("coreai_torch", "coreai") if _may_install(package)]
+    packages = [package for package in PACKAGES if _may_install(package)]
     for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder(packages))

@@ -72,6 +72,59 @@ _DEBUGGING = {
     ],
 }
 
+TORCH_IR_VERSION = "0.0.0"
+_EXTRACTOR = {
+    "analyzer": ["GraphAnalyzer", "NodeInfo"],
+    "converter": ["extract_ir"],
+    "document": ["IR", "OpNode", "TensorMeta"],
+    "executor": ["IRExecutor", "TensorRegistry", "execute_ir"],
+    "exporter": [
+        "export_model",
+        "get_model_name",
+        "is_meta_module",
+        "is_meta_tensor",
+        "validate_inputs_meta",
+        "validate_meta_device",
+    ],
+    "registry": [
+        "get_conversion_fn",
+        "get_execution_fn",
+        "list_registered_ops",
+        "register_executor",
+        "register_op",
+        "register_group",
+        "registered_ops",
+        "unregister_executor",
+        "unregister_group",
+        "unregister_op",
+    ],
+    "serializer": ["deserialize_ir", "load_ir", "save_ir", "serialize_ir", "validate_ir"],
+    "verifier": ["VerificationReport", "verify_ir", "verify_ir_with_state_dict"],
+    "visualize": ["generate_op_distribution_pie", "ir_to_mermaid"],
+    "weights": ["load_weights", "load_weights_pt", "load_weights_safetensors", "validate_weights_against_ir"],
+}
+_TORCH_IR = {name: f"ingot.extractor.{module}:{name}" for module, names in _EXTRACTOR.items() for name in names}
+_TORCH_IR |= {
+    name: f"ingot.errors:{name}"
+    for name in ("ConversionError", "ExecutionError", "ExportError", "SerializationError", "WeightLoadError")
+}
+_TORCH_IR["convert_exported_program"] = "ingot.compat.torch_ir_names:convert_exported_program"
+_TORCH_IR_MODULES = {
+    "analyzer": ["ingot.extractor.analyzer"],
+    "cli": ["ingot.compat.torch_ir_cli"],
+    "converter": ["ingot.extractor.converter"],
+    "executor": ["ingot.extractor.executor"],
+    "exporter": ["ingot.extractor.exporter"],
+    "ir": ["ingot.extractor.document"],
+    "ops": ["ingot.extractor.registry"],
+    "ops.registry": ["ingot.extractor.registry"],
+    "serializer": ["ingot.extractor.serializer"],
+    "verifier": ["ingot.extractor.verifier"],
+    "visualize": ["ingot.extractor.visualize"],
+    "weight_loader": ["ingot.extractor.weights"],
+}
+"""Every one of them also has the names of the package, wherever the original keeps them."""
+
 MODULES: dict[str, Names] = {
     "coreai_torch": Names(
         values={"__version__": "0.4.2"},
@@ -97,4 +150,9 @@ MODULES: dict[str, Names] = {
     "coreai._compiler.ir": _IR,
     "coreai._compiler.dialects": Names(),
     "coreai._compiler.dialects.coreai": _DIALECT,
+    "torch_ir": Names(values={"__version__": TORCH_IR_VERSION}, places=_TORCH_IR),
+    "torch_ir.__main__": Names(places={"main": "ingot.compat.torch_ir_cli:main"}),
+    **{f"torch_ir.{name}": Names(places=_TORCH_IR, modules=found) for name, found in _TORCH_IR_MODULES.items()},
 }
+
+PACKAGES = tuple(dict.fromkeys(name.partition(".")[0] for name in MODULES))
