@@ -170,7 +170,8 @@ Sites::Sites(const pt2::Program &program) : program(program) {
   for (const Argument &output : graph.outputs)
     pt2::forEachValueName(output, [&](const std::string &name) { lastUse[name] = count; });
   for (const pt2::InputSpec &input : program.signature.inputs)
-    if (input.kind == InputKind::Parameter || input.kind == InputKind::TensorConstant || input.kind == InputKind::Buffer)
+    if (input.kind == InputKind::Parameter || input.kind == InputKind::TensorConstant ||
+        input.kind == InputKind::Buffer)
       pt2::forEachValueName(input.value, [&](const std::string &name) { weights[name] = input.kind; });
   for (size_t i = 0; i < count; ++i)
     all.push_back(describe(i));
