@@ -19,7 +19,7 @@ from ingot import _core
 from ingot._eager import Eager, copied, plain, same_buffers, seeded
 from ingot._progress import Progress, ProgressOption
 from ingot._serialize import weight_ref
-from ingot.conversion import Origin, Part, Staged, export
+from ingot.conversion import Origin, Part, export
 from ingot.errors import UsageError
 from ingot.program import Program
 
@@ -104,6 +104,7 @@ def verify(
     per_node: bool = True,
     bisect: bool = False,
     entry: str = "",
+    weights: Mapping[str, torch.Tensor] | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     save_inputs: str | os.PathLike[str] | None = None,
@@ -115,9 +116,10 @@ def verify(
 ) -> Verification:
     """Runs a model in Ingot and in eager, side by side, and names the first node that departs.
 
-    `program` is what `ingot.convert` or a TorchConverter gave, an ExportedProgram, a module, or a .pt2 file.
-    With `model`, the exported graph is compared with the model itself too. `inputs` and `kwargs` are the arguments of
-    a call; without them the exported example is taken.
+    `program` is what `ingot.convert` or a TorchConverter gave, an ExportedProgram, a module, a .pt2 file, or an IR
+    from `ingot.extract_ir` (then `model` has the weights, or `weights` is a state dict). With `model`, the exported
+    graph is compared with the model itself too. `inputs` and `kwargs` are the arguments of a call; without them the
+    exported example is taken.
 
     Every node is run alone, fed with eager's values; then the whole program is. With `bisect`, the whole program is run
     a few times and looked at in a few places, which takes less memory. Without `per_node`, outputs alone are compared.
@@ -126,19 +128,87 @@ def verify(
     """
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
+    how = _How(per_node, bisect, rtol, atol, os.fspath(save_inputs or ""), progress)
+    if _is_ir(program):
+        if lowerings:
+            raise UsageError("lowerings in Python need FX nodes, which an IR has not; verify an ExportedProgram")
+        return _verify_ir(program, model, weights, inputs, kwargs, plugins, how)
     options = {"fallback": fallback, "plugins": [os.fspath(path) for path in plugins]}
     origin = _origin(program, inputs, kwargs, dynamic_shapes, options, dict(lowerings or {}))
     staged = _only_entry(origin, entry).stage()
-    args, named = _arguments(staged.parts[0].program, inputs, kwargs)
-    eager = Eager(staged.parts[0].program, args, named)
-    report = _run(staged, args, named, eager, per_node, bisect, rtol, atol, os.fspath(save_inputs or ""), progress)
-    if (
-        model is not None
-        and report.equal
-        and (problem := _export_problem(model, args, named, eager, staged, rtol, atol))
-    ):
-        return _replaced(report, problem)
-    return report
+    exported = staged.parts[0].program
+    args, named = _arguments(exported, inputs, kwargs)
+    eager = Eager(exported, args, named)
+    with staged.lowerings.errors():
+        report = how.run(
+            staged.given, staged.options, staged.lowerings.rows(), _tensors(exported, args, named), eager.look
+        )
+    if model is None or not report:
+        return report
+    results = list(eager.outputs())
+    results = results[len(results) - len(exported.graph_signature.user_outputs) :]
+    return _compared_with(report, model, args, named, results, how)
+
+
+@dataclass(frozen=True)
+class _How:
+    per_node: bool
+    bisect: bool
+    rtol: float | None
+    atol: float | None
+    save_to: str
+    progress: ProgressOption
+
+    def run(
+        self,
+        parts: Sequence[tuple[bytes, Sequence[_core.WeightRef], str]],
+        options: str,
+        lowerings: Sequence[tuple[str, Any]],
+        inputs: Mapping[str, torch.Tensor],
+        eager: Any,
+    ) -> Verification:
+        refs = [weight_ref(name, tensor, False, False) for name, tensor in inputs.items()]
+        asked = (self.per_node, self.bisect, self.rtol, self.atol, self.save_to)
+        with Progress(self.progress, 1) as bar:
+            report = json.loads(_core.verify(parts, options, lowerings, refs, eager, *asked, bar.set))
+        departure = report.pop("departure")
+        return Verification(**report, departure=None if departure is None else Departure(**departure))
+
+
+def _is_ir(program: Any) -> bool:
+    from ingot.extractor import IR
+
+    return isinstance(program, IR)
+
+
+def _verify_ir(
+    ir: Any,
+    model: torch.nn.Module | None,
+    weights: Mapping[str, torch.Tensor] | None,
+    inputs: Any,
+    kwargs: Mapping[str, Any] | None,
+    plugins: Sequence[str | os.PathLike[str]],
+    how: _How,
+) -> Verification:
+    """Of a graph without weights; PyTorch's library runs its nodes one by one, as they stand there."""
+    from ingot.extractor._native import python_calls, stage
+    from ingot.extractor.executor import IRExecutor
+
+    if weights is None and model is not None:
+        weights = {**model.state_dict(), **dict(model.named_buffers())}
+    if inputs is None and kwargs is None:
+        raise UsageError("a graph without weights has no example inputs; pass some with inputs=")
+    executor = IRExecutor(ir, weights or {})
+    given = executor._inputs(inputs or (), kwargs)
+    calls = python_calls(ir)
+    part, options, kept = stage(ir, executor._tensors(), calls)
+    options = json.dumps({**json.loads(options), "plugins": [os.fspath(path) for path in plugins]})
+    report = how.run([part], options, [], {name: plain(tensor) for name, tensor in given.items()}, None)
+    del kept, calls  # what the weights and the nodes in Python needed until here
+    if model is None or not report:
+        return report
+    args = tuple(inputs or ())
+    return _compared_with(report, model, args, dict(kwargs or {}), executor.execute(args, kwargs), how)
 
 
 def _origin(
@@ -163,7 +233,7 @@ def _origin(
         program = export(program, tuple(inputs or ()), kwargs, dynamic_shapes, strict=False)
     if not isinstance(program, torch.export.ExportedProgram):
         raise UsageError(
-            f"a Program, an ExportedProgram, a module or a .pt2 file is needed, not {type(program).__name__}"
+            f"a Program, an ExportedProgram, a module, an IR or a .pt2 file is needed, not {type(program).__name__}"
         )
     return Origin([Part.entry(program, dynamic_shapes=dynamic_shapes)], options, functions)
 
@@ -189,77 +259,45 @@ def _arguments(program: Any, inputs: Any, kwargs: Mapping[str, Any] | None) -> t
     return tuple(args), dict(named)
 
 
-def _run(
-    staged: Staged,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    eager: Eager,
-    per_node: bool,
-    bisect: bool,
-    rtol: float | None,
-    atol: float | None,
-    save_to: str,
-    progress: ProgressOption,
-) -> Verification:
-    names = staged.parts[0].program.graph_signature.user_inputs
+def _tensors(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """The user's inputs by their names in the graph; numbers are tensors too."""
     values = pytree.arg_tree_leaves(*args, **kwargs)
-    tensors = {
+    return {
         name: plain(value if isinstance(value, torch.Tensor) else torch.tensor(value))
-        for name, value in zip(names, values, strict=True)
+        for name, value in zip(program.graph_signature.user_inputs, values, strict=True)
         if isinstance(name, str) and isinstance(value, torch.Tensor | bool | int | float)
     }
-    refs = [weight_ref(name, tensor, False, False) for name, tensor in tensors.items()]
-    with staged.lowerings.errors(), Progress(progress, len(staged.parts[0].program.graph.nodes)) as bar:
-        report = _core.verify(
-            staged.given,
-            staged.options,
-            staged.lowerings.rows(),
-            refs,
-            eager.look,
-            per_node,
-            bisect,
-            rtol,
-            atol,
-            save_to,
-            lambda what, done, total: bar.set(what, done, total),
-        )
-    return _parsed(json.loads(report))
 
 
-def _parsed(report: dict[str, Any]) -> Verification:
-    departure = report.pop("departure")
-    return Verification(**report, departure=None if departure is None else Departure(**departure))
-
-
-def _export_problem(
+def _compared_with(
+    report: Verification,
     model: torch.nn.Module,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    eager: Eager,
-    staged: Staged,
-    rtol: float | None,
-    atol: float | None,
-) -> str:
-    """How the model's own results differ from those of the exported graph."""
+    results: Sequence[Any],
+    how: _How,
+) -> Verification:
+    """The report, or another one if the model's own results are not those of the graph."""
     with torch.no_grad(), seeded(), same_buffers(model):
-        results = model(*copied(args), **copied(kwargs))
-    expected = [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
-    count = len(staged.parts[0].program.graph_signature.user_outputs)
-    given = list(eager.outputs())
-    actual = [leaf for leaf in given[len(given) - count :] if isinstance(leaf, torch.Tensor)]
-    if len(expected) != len(actual):
-        return f"the model gives {len(expected)} tensors, the exported graph {len(actual)}"
-    for i, (left, right) in enumerate(zip(expected, actual, strict=True)):
-        pair = [plain(left), plain(right)]
-        refs = [weight_ref(str(i), tensor, False, False) for tensor in pair]
-        if problem := _core.compare_tensors(*refs, rtol, atol):
-            return f"output {i}: the exported graph gives {problem}"
-    return ""
-
-
-def _replaced(report: Verification, problem: str) -> Verification:
+        own = model(*copied(args), **copied(kwargs))
+    problem = _difference(_leaves(own), _leaves(results), how)
+    if not problem:
+        return report
     text = f"departs: the exported graph is another one than the model: {problem}\n"
     values = {field.name: getattr(report, field.name) for field in fields(report)}
-    return Verification(
-        **{**values, "equal": False, "verdict": "export", "text": text, "notes": [*report.notes, problem]}
-    )
+    changed = {"equal": False, "verdict": "export", "text": text, "notes": [*report.notes, problem]}
+    return Verification(**{**values, **changed})
+
+
+def _leaves(results: Any) -> list[torch.Tensor]:
+    return [plain(leaf) for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
+
+
+def _difference(expected: list[torch.Tensor], actual: list[torch.Tensor], how: _How) -> str:
+    if len(expected) != len(actual):
+        return f"the model gives {len(expected)} tensors, the graph {len(actual)}"
+    for i, pair in enumerate(zip(expected, actual, strict=True)):
+        left, right = (weight_ref(str(i), tensor, False, False) for tensor in pair)
+        if problem := _core.compare_tensors(left, right, how.rtol, how.atol):
+            return f"output {i}: the graph gives {problem}"
+    return ""

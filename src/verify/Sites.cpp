@@ -140,7 +140,7 @@ uint64_t bytesOf(const pt2::Graph &graph, const std::string &value) {
   if (meta)
     for (const pt2::SymInt &size : meta->sizes)
       bytes *= static_cast<double>(std::max<int64_t>(sizeHint(size), 0));
-  return static_cast<uint64_t>(std::min(bytes, 0x1p62));
+  return static_cast<uint64_t>(std::min(bytes, 0x1p40));
 }
 
 bool hasBody(const Node &node) {
@@ -169,8 +169,18 @@ Sites::Sites(const pt2::Program &program) : program(program) {
   }
   for (const Argument &output : graph.outputs)
     pt2::forEachValueName(output, [&](const std::string &name) { lastUse[name] = count; });
+  for (const pt2::InputSpec &input : program.signature.inputs)
+    if (input.kind == InputKind::Parameter || input.kind == InputKind::TensorConstant ||
+        input.kind == InputKind::Buffer)
+      pt2::forEachValueName(input.value, [&](const std::string &name) { weights[name] = input.kind; });
   for (size_t i = 0; i < count; ++i)
     all.push_back(describe(i));
+}
+
+bool Sites::isWeight(const std::string &value, size_t index) const {
+  auto found = weights.find(value);
+  // A buffer may have been written to since.
+  return found != weights.end() && (found->second != InputKind::Buffer || firstWrite >= index);
 }
 
 Tap Sites::at(const std::string &value, size_t index) const {
@@ -185,12 +195,6 @@ Site Sites::describe(size_t index) const {
   Site site;
   site.name = pt2::nodeName(graph, index);
   site.op = opText(node.target);
-  std::set<std::string> weights;
-  for (const pt2::InputSpec &input : program.signature.inputs)
-    // A buffer may have been written to since.
-    if (input.kind == InputKind::Parameter || input.kind == InputKind::TensorConstant ||
-        (input.kind == InputKind::Buffer && firstWrite >= index))
-      pt2::forEachValueName(input.value, [&](const std::string &name) { weights.insert(name); });
   std::set<std::string> seen;
   forEachOperand(node, [&](const std::string &name) {
     if (!seen.insert(name).second || graph.customObjValues.contains(name))
@@ -198,7 +202,7 @@ Site Sites::describe(size_t index) const {
     if (!graph.findTensor(name))
       site.numbers.push_back(name);
     else
-      (weights.contains(name) ? site.weights : site.operands).push_back(at(name, index));
+      (isWeight(name, index) ? site.weights : site.operands).push_back(at(name, index));
     site.bytes += bytesOf(graph, name);
   });
   std::vector<std::string> results;

@@ -42,10 +42,12 @@ public:
 
 private:
   Site describe(size_t index) const;
+  bool isWeight(const std::string &value, size_t index) const;
   pt2::Tap at(const std::string &value, size_t index) const;
 
   size_t firstWrite; ///< the first node that may write to a value; afterwards a name alone does not say which content
   std::map<std::string, size_t, std::less<>> lastUse, maker;
+  std::map<std::string, pt2::InputKind, std::less<>> weights;
 };
 
 } // namespace ingot::verify

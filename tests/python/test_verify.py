@@ -12,6 +12,7 @@ import ingot
 import ingot.ops as ops
 import pytest
 import torch
+from safetensors.torch import save_file
 from support import export, run_ingot, save_pt2
 from torch.nn import functional as F
 
@@ -164,6 +165,35 @@ def test_exit_codes_of_mistakes(pt2: Path, tmp_path: Path) -> None:
     assert run_ingot("verify", pt2, "--no-such-flag").returncode == 2
     (tmp_path / "x.safetensors").write_bytes(b"nothing")
     assert run_ingot("verify", pt2, "--inputs", tmp_path / "x.safetensors").returncode == 2
+
+
+def test_graphs_without_weights(plugin: Path, tmp_path: Path) -> None:
+    model, ids = Transformer(layers=2).eval(), torch.randint(0, 20, (2, 5))
+    with torch.device("meta"):
+        bare = Transformer(layers=2).eval()
+    ir = ingot.extract_ir(bare, (ids.to("meta"),))
+    for bisect in (False, True):
+        report = ingot.verify(ir, model, (ids,), bisect=bisect)
+        assert report, str(report)
+        report = ingot.verify(ir, weights=model.state_dict(), inputs=(ids,), plugins=[plugin], bisect=bisect)
+        assert report.departure is not None
+        assert (report.departure.node, report.departure.module) == ("gelu", "layers.0")
+        assert Path(report.departure.file).name == "test_verify.py"
+    with torch.no_grad():
+        model.head.bias += 1
+    other = ingot.verify(ir, model, (ids,), per_node=False)
+    assert other, str(other)
+    model.layers[0].norm.eps = 10.0
+    assert ingot.verify(ir, model, (ids,), per_node=False).verdict == "export"
+    ingot.save_ir(ir, tmp_path / "graph.json")
+    save_file(model.state_dict(), tmp_path / "weights.safetensors")
+    done = run_ingot("verify", tmp_path / "graph.json", "--weights", tmp_path / "weights.safetensors")
+    assert done.returncode == 0, done.stdout + done.stderr
+    flags = ["--weights", tmp_path / "weights.safetensors", "--plugin", plugin]
+    done = run_ingot("verify", tmp_path / "graph.json", *flags)
+    assert done.returncode == 1, done.stderr
+    assert "departs at node 'gelu', aten.gelu.default" in done.stdout
+    assert "test_verify.py:" in done.stdout
 
 
 class InPlace(torch.nn.Module):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ingot import _core
-from ingot._serialize import _plain, _weight_ref
+from ingot._serialize import _plain, weight_ref
 from ingot.extractor._arguments import arguments_of, find_operator
 from ingot.extractor._python_ops import PythonCall
 from ingot.extractor._values import dtype_name
@@ -35,18 +35,10 @@ class NativeProgram:
 
     def __init__(self, ir: IR, tensors: Mapping[str, torch.Tensor], calls: Sequence[PythonCall]) -> None:
         """`tensors` are weights and constants by key; `calls` the nodes that Python runs."""
-        document = _document(ir, tensors, {call.node.name: call for call in calls})
-        kinds = {weight["name"]: weight.get("kind") or "parameter" for weight in document["weights"]}
-        plain = {name: _plain(name, tensors[name]) for name in kinds if name in tensors}
-        weights = [
-            _weight_ref(name, tensor, kinds[name] == "constant", kinds[name] == "parameter")
-            for name, tensor in plain.items()
-        ]
-        options = {"fallback": True, "schemas": _schemas(document["nodes"])}
-        given = [(json.dumps(document).encode(), weights, json.dumps(_ROLE))]
-        converted = _core.Converted.convert(given, json.dumps(options))
+        part, options, kept = stage(ir, tensors, calls)
+        converted = _core.Converted.convert([part], options)
         self._calls = list(calls)
-        self._program = Program(converted, fallback=True, _returns_torch=True, _keep_alive=list(plain.values()))
+        self._program = Program(converted, fallback=True, _returns_torch=True, _keep_alive=kept)
         self._ports = self._program.entry_points[0]
 
     def run(self, inputs: Mapping[str, torch.Tensor]) -> list[Any]:
@@ -56,6 +48,22 @@ class NativeProgram:
         runner = self._program.session() if self._ports.states else self._program
         result = runner.run(**given)
         return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def stage(
+    ir: IR, tensors: Mapping[str, torch.Tensor], calls: Sequence[PythonCall]
+) -> tuple[tuple[bytes, list[_core.WeightRef], str], str, list[torch.Tensor]]:
+    """The graph and its weights as the compiler takes them, its options, and what the weights lie in."""
+    document = _document(ir, tensors, {call.node.name: call for call in calls})
+    kinds = {weight["name"]: weight.get("kind") or "parameter" for weight in document["weights"]}
+    plain = {name: _plain(name, tensors[name]) for name in kinds if name in tensors}
+    weights = [
+        weight_ref(name, tensor, kinds[name] == "constant", kinds[name] == "parameter")
+        for name, tensor in plain.items()
+    ]
+    options = {"fallback": True, "schemas": _schemas(document["nodes"])}
+    part = (json.dumps(document).encode(), weights, json.dumps(_ROLE))
+    return part, json.dumps(options), list(plain.values())
 
 
 def _document(ir: IR, tensors: Mapping[str, torch.Tensor], calls: Mapping[str, PythonCall]) -> dict[str, Any]:
