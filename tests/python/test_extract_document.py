@@ -37,6 +37,10 @@ ATTRIBUTES = {
 def test_attributes_of_every_kind(tmp_path: Path) -> None:
     loaded = through_file(relu(**ATTRIBUTES), tmp_path)
     assert loaded.nodes[0].attrs == ATTRIBUTES
+    odd = {"a": {"$object": ["obj_lifted_0", "a.Class"]}}
+    document = relu().to_dict()
+    document["nodes"][0]["attrs"] = {"dict": {"$dict": odd}}
+    assert ingot.deserialize_ir(json.dumps(document)).to_dict() == document
     raw = json.loads((tmp_path / "graph.json").read_text())["nodes"][0]["attrs"]
     assert raw["dtype"] == {"$dtype": "float16"} and raw["nan"] == {"$float": "inf"}
 

@@ -174,6 +174,29 @@ def test_graphs_made_by_hand() -> None:
     assert_close(run(ir, (x,), {"bias": bias})[0], x.relu() * 3 + 2 * bias, 1e-6)
 
 
+def test_optional_tensors_are_placed_by_name_where_records_are_missing() -> None:
+    inputs = [use("x", "x"), use("p_norm_bias", None, 0, (3,))]
+    norm = OpNode("n", "aten.layer_norm.default", inputs, [use("n")], {"normalized_shape": [3]})
+    meta = TensorMeta("norm.bias", (3,), "float32")
+    ir = by_hand(norm, weights=[meta], weight_name_mapping={"p_norm_bias": "norm.bias"})
+    x, bias = torch.randn(2, 3), torch.randn(3)
+    assert_close(run(ir, (x,), {"norm.bias": bias})[0], F.layer_norm(x, (3,), None, bias), 1e-6)
+
+
+def test_required_optional_arguments_and_inputs_without_a_place() -> None:
+    image = TensorMeta("x", (1, 1, 3, 3), "float32")
+    inputs = [TensorMeta("x", (1, 1, 3, 3), "float32", "x"), TensorMeta("w", (1, 1, 2, 2), "float32")]
+    attrs = {"stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "transposed": False}
+    attrs |= {"output_padding": [0, 0], "groups": 1}
+    conv = OpNode("c", "aten.convolution.default", inputs, [TensorMeta("c", (1, 1, 2, 2), "float32")], attrs)
+    x, w = torch.randn(1, 1, 3, 3), torch.randn(1, 1, 2, 2)
+    ir = IR([conv], [image], conv.outputs, [TensorMeta("w", (1, 1, 2, 2), "float32")])
+    assert_close(run(ir, (x,), {"w": w})[0], F.conv2d(x, w), 1e-5)
+    many = OpNode("r", "aten.relu.default", [use("x", "x"), use("x", "x")], [use("r")])
+    with pytest.raises(ingot.ExecutionError, match="'x' has no place"):
+        run(by_hand(many), (torch.randn(2, 3),))
+
+
 def test_changed_attributes_and_inputs_count() -> None:
     ir = ingot.extract_ir(Call(lambda x, y: x.softmax(0) - y), (torch.randn(2, 3), torch.randn(2, 3)), strict=False)
     ir.nodes[0].attrs["dim"] = 1

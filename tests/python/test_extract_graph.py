@@ -283,7 +283,7 @@ print(seconds, memory, ir.num_parameters(), len(ir.nodes))
 
 @pytest.mark.slow
 def test_a_layer_of_a_70b_model_costs_little() -> None:
-    """80 of them, all of Llama 70B, take 44 s of one core and 233 MB; most of both is torch.export's."""
+    """80 of them, all of Llama 70B, take some 35 s of one core and 233 MB; most of both is torch.export's."""
     few, more = llama(2), llama(6)
     assert (more[0] - few[0]) / 4 < 1, "seconds for a layer"
     assert (more[1] - few[1]) / 4 < 8, "megabytes for a layer"

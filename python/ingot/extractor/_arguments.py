@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,24 +75,47 @@ def _matched(node: OpNode, schema: Any) -> Iterator[Argument]:
     lists = sum(str(parameter.type) in _LISTS for parameter in parameters)
     for index, parameter in enumerate(parameters):
         kind = str(parameter.type)
-        given = parameter.name in node.attrs
-        needed = sum(str(later.type) == "Tensor" and later.name not in node.attrs for later in parameters[index + 1 :])
-        if kind in _LISTS and not given:
-            plain = sum(str(other.type) == "Tensor" and other.name not in node.attrs for other in parameters)
-            size = sizes.pop(0) if sizes else max(0, len(node.inputs) - plain) // lists
+        later = parameters[index + 1 :]
+
+        def made(kind: str, value: Any = None, parameter: Any = parameter) -> Argument:
+            return Argument(parameter.name, kind, value, parameter.kwarg_only)
+
+        if parameter.name in node.attrs:
+            yield made("value", _object(parameter.name, node.attrs[parameter.name]))
+        elif kind in _LISTS:
+            size = sizes.pop(0) if sizes else max(0, len(node.inputs) - _plain_tensors(parameters, node)) // lists
             taken, inputs = inputs[:size], inputs[size:]
-            yield Argument(parameter.name, "tensors", _with_nones(taken, masks), parameter.kwarg_only)
-        elif kind in ("Tensor", "Optional[Tensor]") and not given and len(inputs) > (needed if kind != "Tensor" else 0):
-            yield Argument(parameter.name, "tensor", inputs.pop(0), parameter.kwarg_only)
-        elif given:
-            value = _object(parameter.name, node.attrs[parameter.name])
-            yield Argument(parameter.name, "value", value, parameter.kwarg_only)
-        elif parameter.has_default_value() or kind.startswith("Optional"):
-            yield Argument(parameter.name, "default", None, parameter.kwarg_only)
+            yield made("tensors", _with_nones(taken, masks))
+        elif (kind == "Tensor" and inputs) or _is_optional_for(kind, inputs, later, node):
+            yield made("tensor", inputs.pop(0))
+        elif parameter.has_default_value():
+            yield made("default")
+        elif kind.startswith("Optional"):
+            yield made("value", None)
         else:
             raise ValueError(
                 f"parameter '{parameter.name}' of {node.op_type} is given neither as input nor as attribute"
             )
+    if inputs:
+        raise ValueError(f"{node.op_type} takes fewer tensors than the node has inputs: '{inputs[0]}' has no place")
+
+
+def _plain_tensors(parameters: list[Any], node: OpNode) -> int:
+    """How many inputs the parameters need that are single tensors."""
+    return sum(str(parameter.type) == "Tensor" and parameter.name not in node.attrs for parameter in parameters)
+
+
+def _is_optional_for(kind: str, inputs: list[str], later: list[Any], node: OpNode) -> bool:
+    """Whether an optional tensor is the next input: more are left than are needed, and its name is no other's."""
+    if kind != "Optional[Tensor]" or len(inputs) <= _plain_tensors(later, node):
+        return False
+    return not _is_meant(inputs[0], later)
+
+
+def _is_meant(name: str, parameters: list[Any]) -> bool:
+    """Whether a tensor has the name of one of these optional parameters, as `p_norm_bias` has."""
+    word = re.split(r"[._]", name)[-1]
+    return any(word == parameter.name for parameter in parameters if str(parameter.type) == "Optional[Tensor]")
 
 
 def _with_nones(names: list[str], masks: list[list[bool]]) -> list[str | None]:

@@ -17,6 +17,7 @@ from ingot.extractor.document import IR, Argument, OpNode, TensorMeta
 from ingot.extractor.registry import GETITEM, get_execution_fn
 from ingot.program import Program
 
+_TREES = ("in_spec", "out_spec", "forward_arg_names", "named_tuple_fields")
 _ROLE = {"entry": "main", "input_names": [], "output_names": [], "state_names": [], "placeholder_names": False}
 
 
@@ -75,7 +76,7 @@ def _document(ir: IR, tensors: Mapping[str, torch.Tensor], calls: Mapping[str, P
     ]
     _complete_weights(document, ir, tensors)
     if ir.signature is not None:
-        document["signature"] = {key: ir.signature[key] for key in ("inputs", "outputs") if key in ir.signature}
+        document["signature"] = {key: value for key, value in ir.signature.items() if key not in _TREES}
     return document
 
 

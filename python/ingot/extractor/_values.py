@@ -18,10 +18,11 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class TensorName:
-    """A tensor of the graph inside a value, such as a dict."""
+class Tagged:
+    """What has no form in Python, as the document has it: `{"$tensor": name}` inside a dict, say."""
 
-    name: str
+    tag: str
+    content: Any
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -63,8 +64,8 @@ def encode(value: Any) -> Any:
 def _encode_object(value: Any) -> Any:
     if isinstance(value, Symbol):
         return {"$symbol": value.name}
-    if isinstance(value, TensorName):
-        return {"$tensor": value.name}
+    if isinstance(value, Tagged):
+        return {value.tag: value.content}
     if isinstance(value, torch.dtype):
         return {"$dtype": dtype_name(value)}
     if isinstance(value, torch.device):
@@ -101,7 +102,6 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "$float": float,
     "$operator": lambda name: operator_of(name) or name,
     "$symbol": Symbol,
-    "$tensor": TensorName,
     "$dict": lambda items: {key: decode(item) for key, item in items.items()},
 }
 
@@ -115,5 +115,7 @@ def decode(value: Any) -> Any:
             ((tag, content),) = value.items()
             if tag in _DECODERS:
                 return _DECODERS[tag](content)
+            if tag.startswith("$"):
+                return Tagged(tag, content)
         return {key: decode(item) for key, item in value.items()}
     return value
