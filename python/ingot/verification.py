@@ -17,10 +17,11 @@ from torch.utils import _pytree as pytree
 
 from ingot import _core
 from ingot._eager import Eager, copied, plain, same_buffers, seeded
+from ingot._external_ops import NAMESPACE
 from ingot._progress import Progress, ProgressOption
 from ingot._serialize import weight_ref
 from ingot.conversion import Origin, Part, export
-from ingot.errors import UsageError
+from ingot.errors import UnsupportedError, UsageError
 from ingot.program import Program
 
 if TYPE_CHECKING:
@@ -245,7 +246,13 @@ def _only_entry(origin: Origin, name: str) -> Origin:
         problem = f"there is no entry point '{name}'" if name else "there are several entry points"
         raise UsageError(f"{problem}; choose one with entry=: {', '.join(entries)}")
     part = entries[name] if name else next(iter(entries.values()))
-    bodies = [body for body in origin.parts if "entry" not in body.role]
+    bodies = [body for body in origin.parts if not body.role.get("body_of", NAMESPACE).startswith(NAMESPACE)]
+    schemas = (getattr(node.target, "_schema", None) for node in part.program.graph.nodes)
+    if any(schema is not None and schema.name.startswith(NAMESPACE + "::") for schema in schemas):
+        raise UnsupportedError(
+            "modules that are kept whole exist in eager only while they are converted; verify the model converted "
+            "without externalizing them"
+        )
     chosen = Part(part.program, part.function, {"entry": part.function}, part.dimensions)
     return Origin([chosen, *bodies], origin.options, origin.functions)
 

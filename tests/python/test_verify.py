@@ -435,3 +435,23 @@ def test_mistakes(tmp_path: Path) -> None:
         ingot.verify(torch.nn.ReLU())
     with pytest.raises(ingot.UsageError, match="there is no entry point 'other'"):
         ingot.verify(program, inputs=(torch.randn(3),), entry="other")
+
+
+class Half(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 0.5
+
+
+def test_entry_points_and_externalized_modules() -> None:
+    model, x = torch.nn.Sequential(Half(), torch.nn.ReLU()), torch.randn(3)
+    converter = ingot.TorchConverter()
+    converter.add_exported_program(export(model, (x,)), entrypoint_name="plain")
+    converter.add_pytorch_module(
+        model, export_fn=lambda module: export(module, (x,)), externalize_modules=[Half], entrypoint_name="whole"
+    )
+    program = converter.to_ingot()
+    assert ingot.verify(program, model, (x,), entry="plain")
+    with pytest.raises(ingot.UsageError, match="several entry points"):
+        ingot.verify(program, model, (x,))
+    with pytest.raises(ingot.UnsupportedError, match="without externalizing"):
+        ingot.verify(program, model, (x,), entry="whole")
