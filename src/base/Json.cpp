@@ -32,11 +32,15 @@ bool isTooDeep(std::string_view text, size_t maxDepth) {
   return false;
 }
 
-/// The library prefixes its messages with an id in brackets that says nothing to a reader.
+/// The library prefixes its messages with an id in brackets that says nothing to a reader, and quotes the text as it is.
 std::string plainMessage(const char *text) {
   std::string_view message = text;
-  size_t end = message.find("] ");
-  return std::string(end == message.npos ? message : message.substr(end + 2));
+  if (size_t end = message.find("] "); end != message.npos)
+    message.remove_prefix(end + 2);
+  std::string plain;
+  for (char c : message)
+    plain += c >= ' ' && c <= '~' ? c : '?';
+  return plain;
 }
 
 bool isPlainKey(std::string_view key) { return !key.empty() && key.find_first_of(".[]\" ") == key.npos; }

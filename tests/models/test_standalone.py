@@ -36,10 +36,12 @@ def test_links_neither_python_nor_torch() -> None:
 
 
 def test_specialised_asset_runs_without_the_compiler(asset: Path, tmp_path: Path) -> None:
-    for folder, source in (("bin", INGOT), ("lib", LIBRARIES / "libingot_runtime.so")):
+    for folder in ("bin", "lib"):
         (tmp_path / folder).mkdir()
-        shutil.copy(source, tmp_path / folder)
-    # oneDNN and OpenMP come from the environment's own folder, as on any machine they are installed on.
+    shutil.copy(INGOT, tmp_path / "bin")
+    for library in ("libingot_runtime.so", "libingomp.so"):
+        shutil.copy(LIBRARIES / library, tmp_path / "lib")
+    # oneDNN comes from the environment's own folder, as on any machine it is installed on.
     env = {**os.environ, "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{Path(sys.prefix) / 'lib'}"}
     command = [tmp_path / "bin" / "ingot", "run", asset, "--random-seed", "1"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)

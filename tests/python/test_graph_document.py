@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import torch
 from ingot import _core
-from ingot._serialize import _json_of, _tensors, _weight_ref, serialize
+from ingot._serialize import _json_of, _tensors, serialize, weight_ref
 from safetensors.torch import load_file, save_file
 from support import assert_close, export, ingot, ingot_json, refused, run_ingot, save_pt2, tensors_of
 from torch.export import Dim
@@ -242,7 +242,7 @@ def test_constants_are_taken_along() -> None:
     module = Constants()
     program = exported(Case(module, (torch.rand(3),)))
     tensors = [(name, tensor) for name, tensor, is_constant in _tensors(program) if is_constant]
-    constants = [_weight_ref(name, tensor, True, False) for name, tensor in tensors]
+    constants = [weight_ref(name, tensor, True, False) for name, tensor in tensors]
     document = json.loads(_core.extract_document(_json_of(program), "M", constants=constants))
     assert document["constants"]["half"] == {"dtype": "bfloat16", "shape": [3], "data": [0.10009765625, "inf", -2.5]}
     assert document["constants"]["wave"]["data"] == [[1.0, 2.0], ["nan", 0.0]]

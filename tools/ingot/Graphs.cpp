@@ -39,7 +39,7 @@ Result<graph::Document> graphOfAsset(const std::string &path) {
 }
 
 Result<graph::Document> graphOfFile(const std::string &path) {
-  if (!isArchive(path))
+  if (isJson(path))
     return graph::readDocumentFile(path);
   INGOT_TRY(pt2::Program program, pt2::readProgram(path));
   return graph::documentOf(program);
@@ -47,10 +47,12 @@ Result<graph::Document> graphOfFile(const std::string &path) {
 
 } // namespace
 
-bool cli::isArchive(const std::string &path) {
+bool cli::isJson(const std::string &path) {
+  if (path.ends_with(".json"))
+    return true;
   std::ifstream file(path, std::ios::binary);
-  char start[2] = {};
-  return file.read(start, 2) && start[0] == 'P' && start[1] == 'K';
+  char first = 0;
+  return file >> first && first == '{'; // after white space
 }
 
 Result<graph::Document> cli::loadGraph(const std::string &path) {

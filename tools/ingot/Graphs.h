@@ -12,8 +12,8 @@ namespace ingot::cli {
 /// The graph of a .pt2 file, of a graph document or, with the compiler, of an asset.
 Result<graph::Document> loadGraph(const std::string &path);
 
-/// Whether a file is a .pt2 file rather than a document: by how it begins.
-bool isArchive(const std::string &path);
+/// Whether a file is a document rather than a .pt2 file: by its name or how it begins.
+bool isJson(const std::string &path);
 
 /// Writes to `path`, making the folders above it; to stdout where it is empty.
 Status writeText(const std::string &path, std::string_view text);

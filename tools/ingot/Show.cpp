@@ -170,7 +170,7 @@ Status show(const ShowOptions &options, bool asJson) {
     return writePage(options, asJson);
   std::error_code failure;
   bool isFile = std::filesystem::is_regular_file(options.path, failure);
-  if (isFile && !isArchive(options.path))
+  if (isFile && isJson(options.path))
     return showDocument(options, asJson);
   INGOT_TRY(Summary summary, isFile ? summarisePt2(options.path) : summariseAsset(options.path));
   if (asJson)
