@@ -32,6 +32,18 @@ def serialize(program: ExportedProgram) -> SerializedProgram:
     return SerializedProgram(_json_of(program), weights, keep_alive)
 
 
+def without_transforms(program: ExportedProgram) -> ExportedProgram:
+    """torch.vmap inside a model is recorded as calls of Python functions, which no file holds; tracing the program once
+    more, without decomposing anything, leaves the operators that it stands for."""
+    import torch
+
+    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    if any(getattr(target, "__module__", "") == "torch._functorch.predispatch" for target in targets):
+        with torch.no_grad():
+            return program.run_decompositions({})
+    return program
+
+
 def _json_of(program: ExportedProgram) -> bytes:
     """What torch._export.serde.serialize gives.
 

@@ -93,9 +93,10 @@ class Origin:
     functions: Mapping[str, LoweringFunction]
 
     def stage(self) -> Staged:
-        from ingot._serialize import custom_schemas, serialize
+        from ingot._serialize import custom_schemas, serialize, without_transforms
 
         parts = [_without_compressed_ops(part, self.functions) for part in self.parts]
+        parts = [replace(part, program=without_transforms(part.program)) for part in parts]
         serialized = [serialize(part.program) for part in parts]
         schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
         given = [

@@ -10,7 +10,7 @@ from typing import Any
 import ingot as ingot_package
 import pytest
 import torch
-from ingot import _core
+from ingot import IR, OpNode, TensorMeta, _core
 from ingot.extractor import pictures
 from support import export, ingot, ingot_json, refused, run_ingot, save_pt2
 
@@ -220,3 +220,11 @@ def test_drawings_from_python() -> None:
     text = json.dumps(OLDER)
     assert json.loads(_core.document_info(text))["num_nodes"] == 1
     assert json.loads(_core.diff_documents(text, text))["same"] is True
+
+
+def test_attributes_that_no_document_holds_are_not_drawn() -> None:
+    x, y = TensorMeta("x", (2,), "float32"), TensorMeta("y", (2,), "float32")
+    node = OpNode("y", "vendor.op", [TensorMeta("x", (2,), "float32", "x", 0)], [y], {"odd": object()})
+    ir = IR([node], [x], [y], [])
+    assert "vendor.op" in pictures.ir_to_mermaid(ir)
+    assert "vendor.op" in pictures.ir_to_html(ir)

@@ -100,7 +100,7 @@ _EXTRACTOR = {
     ],
     "serializer": ["deserialize_ir", "load_ir", "save_ir", "serialize_ir", "validate_ir"],
     "verifier": ["VerificationReport", "verify_ir", "verify_ir_with_state_dict"],
-    "visualize": ["generate_op_distribution_pie", "ir_to_mermaid"],
+    "pictures": ["generate_op_distribution_pie", "ir_to_mermaid"],
     "weights": ["load_weights", "load_weights_pt", "load_weights_safetensors", "validate_weights_against_ir"],
 }
 _TORCH_IR = {name: f"ingot.extractor.{module}:{name}" for module, names in _EXTRACTOR.items() for name in names}
@@ -120,7 +120,7 @@ _TORCH_IR_MODULES = {
     "ops.registry": ["ingot.extractor.registry"],
     "serializer": ["ingot.extractor.serializer"],
     "verifier": ["ingot.extractor.verifier"],
-    "visualize": ["ingot.extractor.visualize"],
+    "visualize": ["ingot.extractor.pictures"],
     "weight_loader": ["ingot.extractor.weights"],
 }
 """Every one of them also has the names of the package, wherever the original keeps them."""

@@ -101,7 +101,7 @@ def _info(ir: Any, arguments: argparse.Namespace) -> int:
 
 
 def _visualize(ir: Any, arguments: argparse.Namespace) -> int:
-    from ingot.extractor.visualize import ir_to_mermaid
+    from ingot.extractor.pictures import ir_to_mermaid
 
     text = ir_to_mermaid(ir, max_nodes=arguments.max_nodes, include_weights=not arguments.no_weights)
     suffix = Path(arguments.output).suffix if arguments.output else ""

@@ -11,6 +11,7 @@ from ingot.extractor.converter import convert_exported_program, extract_ir
 from ingot.extractor.document import IR, Argument, OpNode, TensorMeta
 from ingot.extractor.executor import IRExecutor, TensorRegistry, execute_ir
 from ingot.extractor.exporter import export_model
+from ingot.extractor.pictures import generate_op_distribution_pie, ir_to_dot, ir_to_html, ir_to_mermaid
 from ingot.extractor.registry import (
     get_conversion_fn,
     get_execution_fn,
@@ -25,7 +26,6 @@ from ingot.extractor.registry import (
 )
 from ingot.extractor.serializer import deserialize_ir, load_ir, save_ir, serialize_ir, validate_ir
 from ingot.extractor.verifier import VerificationReport, verify_ir, verify_ir_with_state_dict
-from ingot.extractor.visualize import generate_op_distribution_pie, ir_to_mermaid
 from ingot.extractor.weights import load_weights, load_weights_pt, load_weights_safetensors, validate_weights_against_ir
 
 __all__ = [
@@ -51,6 +51,8 @@ __all__ = [
     "generate_op_distribution_pie",
     "get_conversion_fn",
     "get_execution_fn",
+    "ir_to_dot",
+    "ir_to_html",
     "ir_to_mermaid",
     "list_registered_ops",
     "load_ir",

@@ -11,7 +11,7 @@ from torch.export import ExportedProgram
 
 from ingot import _core
 from ingot._names import dimension_names, rename_symbols
-from ingot._serialize import _json_of, custom_schemas
+from ingot._serialize import _json_of, custom_schemas, without_transforms
 from ingot.extractor.document import IR, OpNode, TensorMeta
 from ingot.extractor.registry import op_type_of
 
@@ -42,7 +42,7 @@ class GraphAnalyzer:
     """Inputs, outputs, weights and nodes of an exported program."""
 
     def __init__(self, exported_program: ExportedProgram, model_name: str = "", dynamic_shapes: Any = None) -> None:
-        self.exported_program = _without_transforms(exported_program)
+        self.exported_program = without_transforms(exported_program)
         self.model_name = model_name
         self._dimensions = dimension_names(self.exported_program, dynamic_shapes)
         self._ir: IR | None = None
@@ -86,16 +86,6 @@ class GraphAnalyzer:
         """Constants whose values are not known, since they are on the meta device."""
         constants = self.exported_program.constants
         return [name for name, value in constants.items() if isinstance(value, torch.Tensor) and _is_unknown(value)]
-
-
-def _without_transforms(program: ExportedProgram) -> ExportedProgram:
-    """torch.vmap inside a model is recorded as calls of Python functions, which no document holds; tracing the program
-    once more, without decomposing anything, leaves the operators that it stands for."""
-    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
-    if any(getattr(target, "__module__", "") == "torch._functorch.predispatch" for target in targets):
-        with torch.no_grad():
-            return program.run_decompositions({})
-    return program
 
 
 def node_info(node: OpNode, fx_node: torch.fx.Node | None) -> NodeInfo:

@@ -147,6 +147,15 @@ def _warn(reason: Exception) -> None:
     warnings.warn(text, stacklevel=3)
 
 
+def _fingerprint(ir: IR) -> Any:
+    """Another one where somebody has changed what is computed: nodes may be edited between calls."""
+    nodes = [
+        (node.name, node.op_type, repr(node.attrs), repr(node.args), [repr(tensor) for tensor in node.inputs])
+        for node in ir.nodes
+    ]
+    return id(ir), nodes, [tensor.name for tensor in ir.graph_outputs], dict(ir.weight_name_mapping)
+
+
 def execute_ir(
     ir: IR,
     inputs: Any,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ingot import _core
+from ingot.errors import SerializationError
+from ingot.extractor.document import IR, OpNode
 
 
 class Drawable(Protocol):
@@ -32,6 +35,17 @@ def ir_to_html(ir: Drawable) -> str:
     return _core.html(_text(ir))
 
 
-def _text(ir: Drawable) -> str:
-    # What somebody put into attributes need not be JSON; it is drawn as text.
-    return json.dumps(ir.to_dict(), default=str)
+def _text(ir: Any) -> str:
+    try:
+        return json.dumps(ir.to_dict(), default=str)
+    except (TypeError, SerializationError):
+        if not isinstance(ir, IR):
+            raise
+        # Somebody put into attributes what no document can hold; of those, only which result is picked is drawn.
+        bare = IR(**{**vars(ir), "constants": {}, "nodes": []}).to_dict()
+        return json.dumps({**bare, "nodes": [_without_attributes(node) for node in ir.nodes]})
+
+
+def _without_attributes(node: OpNode) -> dict[str, Any]:
+    kept = {key: value for key, value in node.attrs.items() if key == "index"}
+    return replace(node, attrs=kept, args=None).to_dict()
