@@ -60,7 +60,13 @@ Status Binder::bindKernels(Binding &binding) {
     Result<std::unique_ptr<BoundKernel>> kernel = draft.kernel->bind(context, descs);
     if (!kernel)
       return std::move(kernel.error()).note("in " + stepText(*draft.step));
-    BoundStep bound{draft.step, *std::move(kernel), resolveAll(draft.operandAt), resolveAll(draft.resultAt), {}};
+    BoundStep bound{draft.step,
+                    *std::move(kernel),
+                    resolveAll(draft.operandAt),
+                    resolveAll(draft.resultAt),
+                    {},
+                    workOf(*draft.step, draft.operands, draft.results)};
+    bound.work.isCopy = draft.isCopy;
     if (size_t bytes = bound.kernel->scratchBytes()) {
       buffers.push_back({.bytes = bytes, .first = static_cast<int32_t>(i), .last = static_cast<int32_t>(i)});
       alias.push_back({static_cast<int32_t>(buffers.size() - 1), 0});
@@ -156,6 +162,7 @@ Status Binding::run(std::span<std::byte *const> bases) const {
   std::vector<void *> mine = std::move(pointers);
   mine.resize(std::max(mine.size(), maxPointers));
   Status status;
+  StepProfile *profile = StepProfile::current();
   for (const BoundStep &step : boundSteps) {
     size_t count = 0;
     for (Location at : step.operands)
@@ -164,7 +171,11 @@ Status Binding::run(std::span<std::byte *const> bases) const {
       mine[count++] = addressOf(at);
     std::span<void *const> all(mine.data(), count);
     KernelArgs args{all.first(step.operands.size()), all.subspan(step.operands.size()), addressOf(step.scratch)};
-    if (status = step.kernel->run(args); !status) {
+    const auto begin = profile ? StepProfile::Clock::now() : StepProfile::Clock::time_point();
+    status = step.kernel->run(args);
+    if (profile)
+      profile->add(*step.step, step.work, begin);
+    if (!status) {
       status = std::move(status.error()).note("in " + stepText(*step.step));
       break;
     }

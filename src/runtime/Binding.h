@@ -3,6 +3,7 @@
 
 #include "runtime/Kernel.h"
 #include "runtime/Plan.h"
+#include "runtime/Profile.h"
 
 #include <functional>
 #include <memory>
@@ -70,6 +71,7 @@ struct BoundStep {
   std::vector<Location> operands;
   std::vector<Location> results;
   Location scratch;
+  StepWork work;
 };
 
 struct BoundOutput {

@@ -20,10 +20,12 @@ struct Request {
   int doneCode = 0, failureCode = 1; ///< exit codes; `diff` and `verify` have their own
 };
 
+void addBench(CLI::App &app, Request &request);
 void addConvert(CLI::App &app, Request &request);
 void addDiff(CLI::App &app, Request &request);
 void addExtract(CLI::App &app, Request &request);
 void addInfo(CLI::App &app, Request &request);
+void addProfile(CLI::App &app, Request &request);
 void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);

@@ -1,4 +1,5 @@
 // ingot run: execute an asset, or a graph document with its weights, on inputs from files.
+#include "Calls.h"
 #include "Command.h"
 #include "Documents.h"
 #include "Inputs.h"
@@ -36,62 +37,10 @@ constexpr const char *examples = R"(Examples:
   ingot run bert.json --weights bert.safetensors --inputs in.safetensors --outputs out.safetensors
 )";
 
-struct ResultDeleter {
-  void operator()(ingot_result *result) const { ingot_result_free(result); }
-};
-using ResultHandle = std::unique_ptr<ingot_result, ResultDeleter>;
-
 struct NamedTensor {
   std::string name;
   Tensor tensor;
 };
-
-Result<asset::EntryPoint> chooseEntry(const asset::Manifest &manifest, const std::string &name) {
-  std::string names;
-  for (const asset::EntryPoint &entry : manifest.entryPoints) {
-    if (entry.name == name || (name.empty() && manifest.entryPoints.size() == 1))
-      return entry;
-    names += (names.empty() ? "" : ", ") + entry.name;
-  }
-  if (name.empty())
-    return usageError("the asset has several entry points").note("choose one with --entry: " + names);
-  return usageError("there is no entry point '" + name + "'").note("the asset has: " + names);
-}
-
-/// Inputs may lie in a mapped file; what the program changes needs memory of its own.
-Result<std::byte *> makeWritable(Tensor &tensor) {
-  INGOT_TRY(NewTensor copy, makeTensor(tensor.dtype, tensor.shape));
-  std::ranges::copy(tensor.data, copy.bytes);
-  tensor = std::move(copy.tensor);
-  return copy.bytes;
-}
-
-/// Arguments that the program changes have their new values in `inputs` afterwards.
-Result<ResultHandle> execute(ingot_program *program, const asset::EntryPoint &entry, std::vector<Tensor> &inputs) {
-  std::vector<ingot_tensor> views;
-  std::vector<ingot_state> states;
-  size_t index = 0;
-  for (const asset::Port &port : entry.inputs) {
-    if (!port.literal.empty())
-      continue;
-    Tensor &tensor = inputs[index++];
-    // The interface has no const because outputs share the struct; inputs are only read.
-    auto *data = const_cast<std::byte *>(tensor.data.data());
-    if (!port.state.empty()) {
-      INGOT_TRY(data, makeWritable(tensor));
-    }
-    ingot_tensor view{data, static_cast<ingot_dtype>(tensor.dtype), static_cast<int32_t>(tensor.shape.size()),
-                      tensor.shape.data(), nullptr};
-    if (port.state.empty())
-      views.push_back(view);
-    else
-      states.push_back({port.state.c_str(), view});
-  }
-  ingot_result *result = nullptr;
-  INGOT_CHECK(checked(ingot_program_run_with_states(program, entry.name.c_str(), views.data(), views.size(),
-                                                    states.data(), states.size(), &result)));
-  return ResultHandle(result);
-}
 
 /// Outputs under their names, then the arguments that the program changed; a name that is there already gets a number.
 Result<std::vector<NamedTensor>> collect(const asset::EntryPoint &entry, const ingot_result *result,
@@ -180,7 +129,7 @@ Status runAsset(const RunOptions &options, bool asJson) {
     ingot_set_seed(*options.seed);
   INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
   auto start = std::chrono::steady_clock::now();
-  INGOT_TRY(ResultHandle result, execute(program.get(), entry, inputs));
+  INGOT_TRY(ResultHandle result, callEntry(program.get(), entry, inputs));
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   INGOT_TRY(std::vector<NamedTensor> outputs, collect(entry, result.get(), std::move(inputs)));
   if (!options.outputs.empty())

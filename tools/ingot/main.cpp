@@ -40,10 +40,12 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "ingot " + std::string(ingot_version()));
   app.require_subcommand(1);
   Request request;
+  addBench(app, request);
   addConvert(app, request);
   addDiff(app, request);
   addExtract(app, request);
   addInfo(app, request);
+  addProfile(app, request);
   addRun(app, request);
   addShow(app, request);
   addSpecialise(app, request);
