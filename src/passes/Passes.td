@@ -87,6 +87,22 @@ def FoldGatherPass : Pass<"fold-gather", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldPadPass : Pass<"fold-pad", "::mlir::func::FuncOp"> {
+  let summary = "lets a convolution add the zeros around its image itself";
+  let description = [{
+    Before:
+    ```mlir
+    %p = ingot.pad %x {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>, mode = 0 : i32, value = 0.0 : f64}
+    %r = ingot.conv %p, %w {pad_low = array<i64: 0, 0>, ...}
+    ```
+    After:
+    ```mlir
+    %r = ingot.conv %x, %w {pad_low = array<i64: 1, 1>, ...}
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def FoldSelectRowPass : Pass<"fold-select-row", "::mlir::func::FuncOp"> {
   let summary = "writes one position instead of choosing it from two whole tensors";
   let description = [{

@@ -52,6 +52,7 @@ const PassRow kPasses[] = {
     {Phase::Optimise, "canonicalize", false, [] { return createCanonicalizerPass(); }, kBug},
     {Phase::Optimise, "cse", false, [] { return createCSEPass(); }, kBug},
     {Phase::Optimise, "fold-select-row", false, [] { return createFoldSelectRowPass(); }, kBug},
+    {Phase::Optimise, "fold-pad", false, [] { return createFoldPadPass(); }, kBug},
     {Phase::Optimise, "fold-gather", false, [] { return createFoldGatherPass(); }, kBug},
     // Scale before bias: a batch norm is a factor, then a shift.
     {Phase::Optimise, "fold-conv-scale", false, [] { return createFoldConvScalePass(); }, kBug},
