@@ -1,6 +1,7 @@
 #include "graph/BodyWriter.h"
 
 #include "graph/OpNames.h"
+#include "pt2/Names.h"
 #include "pt2/SourceLocation.h"
 
 #include <algorithm>
@@ -69,12 +70,12 @@ Tensor BodyWriter::tensor(const std::string &value) {
   tensor.shape = symbols.sizes(meta->sizes);
   tensor.dtype = dtypeName(meta->dtype);
   if (meta->layout != pt2::Layout::Strided)
-    tensor.layout = layoutName(meta->layout);
+    tensor.layout = pt2::layoutName(meta->layout);
   else if (!SymbolWriter::isContiguous(*meta))
     tensor.strides = symbols.sizes(meta->strides);
   tensor.offset = symbols.size(meta->storageOffset);
   if (meta->device.type != "cpu" && meta->device.type != "meta")
-    tensor.device = deviceText(meta->device);
+    tensor.device = pt2::deviceText(meta->device);
   return tensor;
 }
 

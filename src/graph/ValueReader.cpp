@@ -1,5 +1,6 @@
 #include "graph/OpNames.h"
 #include "graph/Values.h"
+#include "pt2/Names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -184,7 +185,7 @@ pt2::Device deviceFromText(std::string_view text) {
 
 std::optional<pt2::Layout> layoutFromName(std::string_view name) {
   for (int code = 1; code <= static_cast<int>(pt2::Layout::Strided); ++code)
-    if (layoutName(static_cast<pt2::Layout>(code)) == withoutTorch(name))
+    if (pt2::layoutName(static_cast<pt2::Layout>(code)) == withoutTorch(name))
       return static_cast<pt2::Layout>(code);
   return std::nullopt;
 }

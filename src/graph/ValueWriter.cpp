@@ -1,5 +1,6 @@
 #include "graph/OpNames.h"
 #include "graph/Values.h"
+#include "pt2/Names.h"
 
 #include <cmath>
 
@@ -59,22 +60,6 @@ Json marked(const Json &names) {
   return list;
 }
 
-std::string_view memoryFormatName(pt2::MemoryFormat format) {
-  switch (format) {
-  case pt2::MemoryFormat::Contiguous:
-    return "contiguous_format";
-  case pt2::MemoryFormat::ChannelsLast:
-    return "channels_last";
-  case pt2::MemoryFormat::ChannelsLast3d:
-    return "channels_last_3d";
-  case pt2::MemoryFormat::Preserve:
-    return "preserve_format";
-  case pt2::MemoryFormat::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
 /// The record of a reference to a scalar, or of a literal that stands where one could.
 template <typename T> ArgumentRecord scalarRecord(const pt2::SymRef<T> &ref) {
   if (ref.isName())
@@ -83,32 +68,6 @@ template <typename T> ArgumentRecord scalarRecord(const pt2::SymRef<T> &ref) {
 }
 
 } // namespace
-
-std::string_view layoutName(pt2::Layout layout) {
-  switch (layout) {
-  case pt2::Layout::SparseCoo:
-    return "sparse_coo";
-  case pt2::Layout::SparseCsr:
-    return "sparse_csr";
-  case pt2::Layout::SparseCsc:
-    return "sparse_csc";
-  case pt2::Layout::SparseBsr:
-    return "sparse_bsr";
-  case pt2::Layout::SparseBsc:
-    return "sparse_bsc";
-  case pt2::Layout::Mkldnn:
-    return "_mkldnn";
-  case pt2::Layout::Strided:
-    return "strided";
-  case pt2::Layout::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
-std::string deviceText(const pt2::Device &device) {
-  return device.index ? device.type + ":" + std::to_string(*device.index) : device.type;
-}
 
 Json ValueWriter::dictionary(const pt2::ArgumentDict &dict) const {
   Json object = Json::object();
@@ -124,11 +83,11 @@ Json ValueWriter::tagged(const Argument &argument) const {
   case ArgumentKind::ScalarType:
     return tag("$dtype", dtypeName(argument.asScalarType()));
   case ArgumentKind::MemoryFormat:
-    return tag("$memory_format", memoryFormatName(argument.asMemoryFormat()));
+    return tag("$memory_format", pt2::memoryFormatName(argument.asMemoryFormat()));
   case ArgumentKind::Layout:
-    return tag("$layout", layoutName(argument.asLayout()));
+    return tag("$layout", pt2::layoutName(argument.asLayout()));
   case ArgumentKind::Device:
-    return tag("$device", deviceText(argument.asDevice()));
+    return tag("$device", pt2::deviceText(argument.asDevice()));
   case ArgumentKind::CustomObj:
     return tag("$object", Json::array({argument.asCustomObj().name, argument.asCustomObj().className}));
   case ArgumentKind::Operator:

@@ -10,8 +10,6 @@
 
 namespace ingot::graph {
 
-std::string_view layoutName(pt2::Layout layout);
-std::string deviceText(const pt2::Device &device);
 pt2::Device deviceFromText(std::string_view text);
 /// "strided", "torch.strided".
 std::optional<pt2::Layout> layoutFromName(std::string_view name);

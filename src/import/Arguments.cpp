@@ -2,6 +2,7 @@
 
 #include "dialect/Dialect.h"
 #include "dialect/Types.h"
+#include "pt2/Names.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -12,48 +13,6 @@ namespace ingot {
 
 using pt2::Argument;
 using pt2::ArgumentKind;
-
-static StringRef layoutName(pt2::Layout layout) {
-  switch (layout) {
-  case pt2::Layout::SparseCoo:
-    return "sparse_coo";
-  case pt2::Layout::SparseCsr:
-    return "sparse_csr";
-  case pt2::Layout::SparseCsc:
-    return "sparse_csc";
-  case pt2::Layout::SparseBsr:
-    return "sparse_bsr";
-  case pt2::Layout::SparseBsc:
-    return "sparse_bsc";
-  case pt2::Layout::Mkldnn:
-    return "_mkldnn";
-  case pt2::Layout::Strided:
-    return "strided";
-  case pt2::Layout::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
-static StringRef memoryFormatName(pt2::MemoryFormat format) {
-  switch (format) {
-  case pt2::MemoryFormat::Contiguous:
-    return "contiguous_format";
-  case pt2::MemoryFormat::ChannelsLast:
-    return "channels_last";
-  case pt2::MemoryFormat::ChannelsLast3d:
-    return "channels_last_3d";
-  case pt2::MemoryFormat::Preserve:
-    return "preserve_format";
-  case pt2::MemoryFormat::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
-static std::string deviceName(const pt2::Device &device) {
-  return device.index ? device.type + ":" + std::to_string(*device.index) : device.type;
-}
 
 Attribute ArgumentConverter::tagged(StringRef kind, StringRef value) {
   return TaggedAttr::get(builder.getContext(), kind, value);
@@ -184,11 +143,11 @@ Result<Attribute> ArgumentConverter::convertTagged(const Argument &argument) {
   case ArgumentKind::ScalarType:
     return Attribute(TypeAttr::get(typeOfDType(argument.asScalarType(), builder.getContext())));
   case ArgumentKind::MemoryFormat:
-    return tagged("memory_format", memoryFormatName(argument.asMemoryFormat()));
+    return tagged("memory_format", pt2::memoryFormatName(argument.asMemoryFormat()));
   case ArgumentKind::Layout:
-    return tagged("layout", layoutName(argument.asLayout()));
+    return tagged("layout", pt2::layoutName(argument.asLayout()));
   case ArgumentKind::Device:
-    return tagged("device", deviceName(argument.asDevice()));
+    return tagged("device", pt2::deviceText(argument.asDevice()));
   case ArgumentKind::CustomObj:
     return tagged("custom_obj", argument.asCustomObj().name);
   case ArgumentKind::Operator:

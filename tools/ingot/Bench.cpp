@@ -37,11 +37,7 @@ double quantile(const std::vector<double> &sorted, double part) {
   return sorted[static_cast<size_t>(std::max(rank - 1, 0.0))];
 }
 
-std::string milliseconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, value < 1 ? "%.4f ms" : "%.3f ms", value);
-  return text;
-}
+std::string milliseconds(double value) { return fixedText(value, value < 1 ? 4 : 3) + " ms"; }
 
 Status bench(const BenchOptions &options, bool asJson) {
   const Clock::time_point start = Clock::now();

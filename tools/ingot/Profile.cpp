@@ -65,20 +65,14 @@ std::string placeOf(const StepProfile::Record &record) {
   return record.source.empty() ? node : record.source + "  " + node;
 }
 
-std::string fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 std::vector<std::string> rowOf(const Share &share, double calls, double total) {
   const double seconds = std::max(share.seconds, 1e-12);
   return {share.name.size() > 70 ? share.name.substr(0, 67) + "..." : share.name,
           std::to_string(share.count / static_cast<size_t>(calls)),
-          fixed(1e3 * share.seconds / calls, 3),
-          fixed(100 * share.seconds / total, 1) + " %",
-          fixed(share.operations / seconds / 1e9, 1),
-          fixed(share.bytes / seconds / 1e9, 1)};
+          fixedText(1e3 * share.seconds / calls, 3),
+          fixedText(100 * share.seconds / total, 1) + " %",
+          fixedText(share.operations / seconds / 1e9, 1),
+          fixedText(share.bytes / seconds / 1e9, 1)};
 }
 
 void printShares(const char *title, const std::vector<Share> &shares, size_t calls, size_t most) {
@@ -164,8 +158,8 @@ Status profile(const ProfileOptions &options, bool asJson) {
     return {};
   }
   std::cout << options.calls << " calls with " << ingot_get_num_threads()
-            << " threads; this machine: " << fixed(limits.gigaflops, 0) << " GFLOP/s, "
-            << fixed(limits.gigabytesPerSecond, 1) << " GB/s\n\n";
+            << " threads; this machine: " << fixedText(limits.gigaflops, 0) << " GFLOP/s, "
+            << fixedText(limits.gigabytesPerSecond, 1) << " GB/s\n\n";
   printShares("kernel", kernels, options.calls, options.rows);
   printShares("line and node", places, options.calls, options.rows);
   return {};

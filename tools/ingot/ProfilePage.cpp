@@ -1,7 +1,8 @@
 #include "ProfilePage.h"
 
+#include "Text.h"
+
 #include <algorithm>
-#include <cstdio>
 
 using nlohmann::json;
 
@@ -40,12 +41,6 @@ std::string escaped(const std::string &text) {
   return result;
 }
 
-std::string fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 std::string tableOf(const char *title, const json &shares) {
   double total = 0, largest = 1e-12;
   for (const json &share : shares) {
@@ -58,11 +53,11 @@ std::string tableOf(const char *title, const json &shares) {
   for (const json &share : shares) {
     const double ms = share["ms"].get<double>();
     html += "<tr><td>" + escaped(share["name"].get<std::string>()) + "</td><td>" +
-            std::to_string(share["times"].get<size_t>()) + "</td><td>" + fixed(ms, 3) + "</td><td>" +
-            fixed(100 * ms / std::max(total, 1e-12), 1) +
-            " %</td><td class=bar><div style=\"width:" + fixed(100 * ms / largest, 1) + "%\"></div></td><td>" +
-            fixed(share["gflops"].get<double>(), 1) + "</td><td>" +
-            fixed(share["gigabytes_per_second"].get<double>(), 1) + "</td></tr>";
+            std::to_string(share["times"].get<size_t>()) + "</td><td>" + ingot::cli::fixedText(ms, 3) + "</td><td>" +
+            ingot::cli::fixedText(100 * ms / std::max(total, 1e-12), 1) +
+            " %</td><td class=bar><div style=\"width:" + ingot::cli::fixedText(100 * ms / largest, 1) +
+            "%\"></div></td><td>" + ingot::cli::fixedText(share["gflops"].get<double>(), 1) + "</td><td>" +
+            ingot::cli::fixedText(share["gigabytes_per_second"].get<double>(), 1) + "</td></tr>";
   }
   return html + "</table>";
 }
@@ -75,9 +70,9 @@ std::string ingot::cli::profilePage(const std::string &asset, const json &summar
   for (const json &share : summary["by_kernel"])
     total += share["ms"].get<double>();
   return "<!doctype html><html lang=en><meta charset=utf-8><title>Profile of " + escaped(asset) + "</title><style>" +
-         kStyle + "</style><h1>" + escaped(asset) + "</h1><p>" + fixed(total, 3) + " ms a call, " +
+         kStyle + "</style><h1>" + escaped(asset) + "</h1><p>" + ingot::cli::fixedText(total, 3) + " ms a call, " +
          std::to_string(summary["calls"].get<size_t>()) + " calls, " + std::to_string(summary["threads"].get<int>()) +
-         " threads. This machine: " + fixed(machine["gflops"].get<double>(), 0) + " GFLOP/s, " +
-         fixed(machine["gigabytes_per_second"].get<double>(), 1) + " GB/s.</p>" +
+         " threads. This machine: " + ingot::cli::fixedText(machine["gflops"].get<double>(), 0) + " GFLOP/s, " +
+         ingot::cli::fixedText(machine["gigabytes_per_second"].get<double>(), 1) + " GB/s.</p>" +
          tableOf("By kernel", summary["by_kernel"]) + tableOf("By line and node", summary["by_place"]) + "</html>\n";
 }

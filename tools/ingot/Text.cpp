@@ -26,6 +26,12 @@ std::string ingot::cli::bytesText(uint64_t bytes) {
   return text.data();
 }
 
+std::string ingot::cli::fixedText(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
 std::string ingot::cli::shapeText(const std::vector<std::string> &shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)

@@ -17,6 +17,9 @@ std::string paint(std::string_view text, Colour colour, std::FILE *stream);
 /// "438.8 MB"
 std::string bytesText(uint64_t bytes);
 
+/// With so many digits after the point.
+std::string fixedText(double value, int digits);
+
 /// "[1, s0, 64]"
 std::string shapeText(const std::vector<std::string> &shape);
 
