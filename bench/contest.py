@@ -17,6 +17,9 @@ from typing import Any
 BENCH = Path(__file__).resolve().parent
 ENVIRONMENTS = BENCH.parent / "build" / "peers"
 TORCH = "torch==2.13.0"
+PAUSE = 0.05
+"""Seconds; libraries spin for some milliseconds after a call."""
+TIMED = 3
 RUNTIMES = ("eager", "compile", "onnxruntime", "openvino", "executorch", "iree", "ingot")
 
 
@@ -142,7 +145,10 @@ def prepared(task: Task, runtimes: Sequence[str], artifacts: dict[str, Path], ch
 
 
 def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: float) -> None:
-    """Ingot after each of the others, so that noise hits all alike."""
+    """Ingot after each of the others, so that noise hits all alike.
+
+    A turn waits until the threads of the one before have gone to sleep, and warms the caches up before it counts.
+    """
     end = time.perf_counter() + seconds
     others = [name for name in running if name != "ingot"] or list(running)
     rounds = 0
@@ -150,7 +156,8 @@ def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: 
         for name in others:
             for turn in dict.fromkeys((name, "ingot")):
                 if turn in running:
-                    entries[turn].samples_ms += running[turn].ask("run")["ms"]
+                    time.sleep(PAUSE)
+                    entries[turn].samples_ms += running[turn].ask("run", times=1 + TIMED)["ms"][1:]
         rounds += 1
 
 

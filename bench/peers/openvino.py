@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("openvino",)
+PACKAGES = ("openvino", "packaging")
 SUFFIX = ".xml"
 
 

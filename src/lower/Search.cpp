@@ -79,10 +79,10 @@ Range widened(LowerContext &ctx, Range range, double margin) {
   return {ctx.select(isEmpty, low, range.low), ctx.select(isEmpty, high, range.high)};
 }
 
-/// Of a vector; of nothing it is 0 to 0.
+/// Of a vector; of nothing it is 0 to 1.
 Range extent(LowerContext &ctx, Value x) {
   if (shapeOf(x).front() == 0)
-    return {ctx.constant(0, dtypeOf(x)), ctx.constant(0, dtypeOf(x))};
+    return {ctx.constant(0, dtypeOf(x)), ctx.constant(1, dtypeOf(x))};
   Value low = ctx.dropDims(ctx.reduce(ReduceKind::Min, x, {0}), {0});
   return {low, ctx.dropDims(ctx.reduce(ReduceKind::Max, x, {0}), {0})};
 }
@@ -123,21 +123,21 @@ Value countBins(LowerContext &ctx, Value bins, Value counts, Value weights, Size
 
 LogicalResult lowerHistc(LowerContext &ctx) {
   Value x = ctx.flatten(ctx.tensor("self"));
-  Type dtype = dtypeOf(x), compute = computeType(dtype);
+  Type dtype = dtypeOf(x);
   if (!isFloat(dtype))
     return ctx.refuse("PyTorch counts floating-point tensors only");
-  x = ctx.cast(x, compute);
   int64_t bins = ctx.integer("bins");
   double low = ctx.real("min"), high = ctx.real("max");
-  Range range{ctx.constant(low, compute), ctx.constant(high, compute)};
+  Range range{ctx.constant(low, dtype), ctx.constant(high, dtype)};
   if (low == high)
     range = widened(ctx, shapeOf(x).front() == 0 ? range : extent(ctx, x), 1);
+  // As in PyTorch, every step rounds to the type of the input.
   Value width = ctx.binary<SubOp>(range.high, range.low);
   Value scaled = ctx.binary<MulOp>(ctx.binary<SubOp>(x, range.low), static_cast<double>(bins));
   Value place = ctx.cast(ctx.binary<DivOp>(scaled, width), ctx.i64());
   place = ctx.binary<MinimumOp>(place, static_cast<double>(bins - 1));
   Value counts = isBetween(ctx, x, range.low, range.high);
-  return ctx.replace(ctx.cast(countBins(ctx, place, counts, {}, bins, compute), dtype));
+  return ctx.replace(ctx.cast(countBins(ctx, place, counts, {}, bins, computeType(dtype)), dtype));
 }
 
 namespace {

@@ -98,5 +98,6 @@ Result<Graph> pt2::readGraph(JsonRef json, const JsonReadOptions &options) {
   if (single) {
     INGOT_TRY(graph.returnsSingleTensor, single->boolean());
   }
+  repairShapes(graph);
   return graph;
 }

@@ -44,6 +44,9 @@ Status checkGraph(const Graph &graph);
 /// The signature names the graph's inputs and outputs, in order.
 Status checkSignature(const Graph &graph, const Signature &signature);
 
+// ShapeRepair.cpp
+void repairShapes(Graph &graph);
+
 // EffectTokens.cpp
 /// Calls with an effect become plain ones; the graph and the signature are checked already.
 Status removeEffectTokens(Program &program);

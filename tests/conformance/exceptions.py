@@ -125,7 +125,12 @@ TABLE = (
     Row(
         Kind.ROUNDING, r"(masked_)?log_softmax.*", "eager rounds 16-bit sums on the way for all but the last dimension"
     ),
-    Row(Kind.ROUNDING, r"index_reduce_mean", "eager adds 16-bit numbers in the 16-bit type"),
+    Row(
+        Kind.ROUNDING,
+        r"index_reduce_(mean|prod)|_segment_reduce_.*|nn_functional_(embedding_bag|nll_loss|kl_div)|linalg_vecdot",
+        "eager adds (or multiplies) 16-bit numbers in the 16-bit type",
+    ),
+    Row(Kind.ROUNDING, r"masked_logsumexp", "eager rounds 16-bit exponentials before it adds them"),
     Row(Kind.ROUNDING, r"nn_functional_linear_cross_entropy.*", "a product of matrices, rounded to 16 bits in eager"),
     Row(Kind.ROUNDING, r"nn_functional_hinge_embedding_loss", "eager rounds a 16-bit margin and mean on the way"),
     Row(
