@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@ struct Region {
   Function fn = nullptr;
   void *data = nullptr;
   int count = 1;
+  int cpu = -1;             ///< where the caller ran when it began
   Signal running;           ///< helpers that have not finished
   Signal phase;             ///< of the barrier
   std::atomic<int> here{0}; ///< at the barrier
@@ -56,10 +58,23 @@ private:
 
 thread_local Place place;
 
+/// Kernels like to wake a helper where its caller runs, and leave both there for long although another CPU idles. The
+/// helper then goes elsewhere; it may come back afterwards, so that nothing is pinned.
+void leave(int cpu) {
+  cpu_set_t all, others;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() != cpu || sched_getaffinity(0, sizeof(all), &all) != 0)
+    return;
+  others = all;
+  CPU_CLR(static_cast<size_t>(cpu), &others);
+  if (CPU_COUNT(&others) != 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
 void Crew::help(int number, Signal &call, uint32_t seen) {
   for (;;) {
     seen = call.waitWhile(seen);
     place = {&region, number};
+    leave(region.cpu);
     region.fn(region.data);
     place = {};
     region.running.countDown();
@@ -86,6 +101,7 @@ void Crew::start(Function fn, void *data, int count) {
   region.fn = fn;
   region.data = data;
   region.count = count;
+  region.cpu = sched_getcpu();
   region.here.store(0, std::memory_order_relaxed);
   region.running.prepare(static_cast<uint32_t>(count - 1));
   ++rounds;
