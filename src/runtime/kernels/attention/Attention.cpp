@@ -111,8 +111,11 @@ Result<std::unique_ptr<BoundKernel>> bindAttention(const StepContext &context, s
   const bool isEmpty = problem.result.numel() == 0 || problem.keys == 0 || problem.depth == 0;
   if (problem.q.dtype == DType::Float32 && !isEmpty && hasRows(problem.qStrides, problem.queries, problem.depth) &&
       hasRows(problem.kStrides, problem.keys, problem.depth) &&
-      hasRows(problem.vStrides, problem.keys, problem.valueDepth))
+      hasRows(problem.vStrides, problem.keys, problem.valueDepth)) {
+    if (auto panels = makePanelAttention(problem))
+      return panels;
     return makeTiledAttention(problem);
+  }
   return makeReferenceAttention(problem);
 }
 

@@ -33,6 +33,8 @@ struct AttentionProblem {
 enum AttentionOperand : size_t { AttentionQ, AttentionK, AttentionV, AttentionMask };
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceAttention(const AttentionProblem &problem);
+/// float32 with contiguous rows, for some queries at least; null where it cannot.
+std::unique_ptr<BoundKernel> makePanelAttention(const AttentionProblem &problem);
 /// float32 with contiguous rows.
 std::unique_ptr<BoundKernel> makeTiledAttention(const AttentionProblem &problem);
 

@@ -1,6 +1,5 @@
 // Attention of float32: a tile of queries at a time, so that their scores stay in the cache.
-#include "runtime/kernels/attention/Problem.h"
-#include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/attention/Scores.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
@@ -8,32 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 
 namespace ingot {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 /// Scores of a tile: what fits into a second-level cache beside keys and values.
 constexpr int64_t kTileElements = 64 * 1024;
-
-INGOT_SIMD void addMask(float *__restrict scores, const float *__restrict mask, int64_t stride, int64_t count) {
-  if (stride == 1)
-    for (int64_t i = 0; i < count; ++i)
-      scores[i] += mask[i];
-  else
-    for (int64_t i = 0; i < count; ++i)
-      scores[i] += mask[i * stride];
-}
-
-INGOT_SIMD void hide(float *__restrict scores, const bool *__restrict mask, int64_t stride, int64_t count) {
-  if (stride == 1)
-    for (int64_t i = 0; i < count; ++i)
-      scores[i] = mask[i] ? scores[i] : kHidden;
-  else
-    for (int64_t i = 0; i < count; ++i)
-      scores[i] = mask[i * stride] ? scores[i] : kHidden;
-}
 
 /// A tile's place in the problem.
 struct Tile {
@@ -95,7 +74,7 @@ private:
                    keys) != dnnl_success)
       return false;
     for (int64_t i = 0; i < tile.count; ++i)
-      factors[i] = softmax(args, tile, i, scores + i * keys, keys);
+      factors[i] = weightsOf(problem, args, {tile.batch, tile.head, tile.first + i}, scores + i * keys, keys);
     const int64_t resultRow = std::max(out.row, problem.valueDepth);
     if (dnnl_sgemm('N', 'N', tile.count, problem.valueDepth, keys, 1.0f, scores, keys, v,
                    std::max(vs.row, problem.valueDepth), 0.0f, result, resultRow) != dnnl_success)
@@ -103,33 +82,6 @@ private:
     for (int64_t i = 0; i < tile.count; ++i)
       rows::scale(result + i * resultRow, result + i * resultRow, factors[i], problem.valueDepth);
     return true;
-  }
-
-  /// Turns scores into weights that still have to be multiplied by the number returned. A query that sees
-  /// nothing gets zeros.
-  float softmax(const KernelArgs &args, const Tile &tile, int64_t i, float *scores, int64_t keys) const {
-    const int64_t query = tile.first + i;
-    applyMask(args, tile, query, scores, keys);
-    const int64_t visible = problem.visibleKeys(query + 1);
-    std::fill(scores + visible, scores + keys, 0.0f);
-    const float largest = rows::maximum(scores, visible);
-    if (largest == kHidden) {
-      std::fill(scores, scores + visible, 0.0f);
-      return 0.0f;
-    }
-    return static_cast<float>(1.0 / rows::expShifted(scores, scores, largest, visible));
-  }
-
-  void applyMask(const KernelArgs &args, const Tile &tile, int64_t query, float *scores, int64_t keys) const {
-    if (!problem.mask)
-      return;
-    const AttentionStrides &strides = problem.maskStrides;
-    const int64_t offset = strides.offset(problem.batchSizes, tile.batch, tile.head) + query * strides.row;
-    const void *mask = args.operands[AttentionMask];
-    if (problem.mask->dtype == DType::Bool)
-      hide(scores, static_cast<const bool *>(mask) + offset, strides.column, keys);
-    else
-      addMask(scores, static_cast<const float *>(mask) + offset, strides.column, keys);
   }
 
   AttentionProblem problem;

@@ -19,7 +19,7 @@ inline Result<Activation> activationAttr(const StepContext &context) {
 }
 
 /// The reference. Integers only know the first three.
-template <typename T> T activate(Activation activation, T x) {
+template <typename T> __attribute__((always_inline)) inline T activate(Activation activation, T x) {
   if (activation == Activation::None)
     return x;
   if (activation == Activation::Relu)

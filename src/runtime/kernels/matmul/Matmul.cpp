@@ -73,9 +73,12 @@ Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std:
   INGOT_TRY(MatmulProblem problem, makeProblem(context));
   const bool isEmpty = problem.result.numel() == 0 || problem.k == 0;
   // oneDNN may refuse odd layouts; the reference takes everything.
-  if (problem.a.dtype == DType::Float32 && !isEmpty)
+  if (problem.a.dtype == DType::Float32 && !isEmpty) {
+    if (auto panels = makePanelMatmul(problem))
+      return panels;
     if (auto fast = makeDnnlMatmul(problem))
       return fast;
+  }
   return makeReferenceMatmul(problem);
 }
 

@@ -1,0 +1,17 @@
+// The scores of one query: masked, and turned into weights.
+#pragma once
+
+#include "runtime/kernels/attention/Problem.h"
+
+namespace ingot {
+
+struct AttentionRow {
+  int64_t batch, head, query;
+};
+
+/// Turns scores into weights that still have to be multiplied by the number returned. A query that sees nothing gets
+/// zeros.
+float weightsOf(const AttentionProblem &problem, const KernelArgs &args, const AttentionRow &row, float *scores,
+                int64_t keys);
+
+} // namespace ingot

@@ -1,0 +1,166 @@
+#include "runtime/kernels/gemm/Product.h"
+
+#include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/threads/Pool.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ingot::gemm {
+namespace {
+
+constexpr int64_t kCacheBytes = 1 << 20;
+constexpr float kZeros[kPanel] = {};
+
+/// Where a tile of sums goes.
+struct TileEnd {
+  float *out;
+  const float *added; ///< null: nothing
+  int64_t stride, rows, columns;
+};
+
+template <Activation kind> __attribute__((always_inline)) inline void activateAll(float *sums, int64_t count) {
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i)
+    sums[i] = activate(kind, sums[i]);
+}
+
+INGOT_SIMD void applyActivation(Activation activation, float *sums, int64_t count) {
+  switch (activation) {
+#define INGOT_CASE(KIND)                                                                                               \
+  case Activation::KIND:                                                                                               \
+    return activateAll<Activation::KIND>(sums, count);
+  case Activation::None:
+    return;
+    INGOT_CASE(Relu)
+    INGOT_CASE(Relu6)
+    INGOT_CASE(Gelu)
+    INGOT_CASE(GeluTanh)
+    INGOT_CASE(Silu)
+    INGOT_CASE(Sigmoid)
+    INGOT_CASE(Tanh)
+    INGOT_CASE(HardSwish)
+    INGOT_CASE(HardSigmoid)
+#undef INGOT_CASE
+  }
+}
+
+INGOT_SIMD void addToSums(float *__restrict sums, const TileEnd &end) {
+  for (int64_t i = 0; i < end.rows; ++i)
+    for (int64_t j = 0; j < end.columns; ++j)
+      sums[i * kPanel + j] += end.added[i * end.stride + j];
+}
+
+INGOT_SIMD void storeSums(const float *__restrict sums, const TileEnd &end) {
+  for (int64_t i = 0; i < end.rows; ++i)
+    for (int64_t j = 0; j < end.columns; ++j)
+      end.out[i * end.stride + j] = sums[i * kPanel + j];
+}
+
+void finishTile(const Finish &finish, float *sums, const TileEnd &end) {
+  if (end.added && finish.addsBeforeActivation)
+    addToSums(sums, end);
+  if (finish.activation != Activation::None)
+    applyActivation(finish.activation, sums, end.rows * kPanel);
+  if (end.added && !finish.addsBeforeActivation)
+    addToSums(sums, end);
+  storeSums(sums, end);
+}
+
+/// Lines of `bytes` for each group of steps of `blocks` tiles.
+int64_t linesPerStep(int64_t bytes, int64_t steps) { return (bytes / 64 + steps - 1) / std::max<int64_t>(1, steps); }
+
+/// The panel after this one is fetched while this one is used, a share by every tile.
+struct Ahead {
+  const char *next = nullptr;
+  int64_t left = 0, lines = 0, perTile = 0;
+
+  Ahead(const Product &product, int64_t panel, size_t tiles) {
+    if (panel + 1 >= product.panels->count())
+      return;
+    const int64_t steps = static_cast<int64_t>(product.taps.size()) * (product.depth / kAheadSteps);
+    next = reinterpret_cast<const char *>(product.panels->panel(panel + 1));
+    left = product.panels->depth() * kPanel * static_cast<int64_t>(sizeof(float));
+    lines = linesPerStep(left, steps * static_cast<int64_t>(tiles));
+    perTile = lines * 64 * steps;
+  }
+  void giveTo(Tile &tile) {
+    tile.ahead = next;
+    tile.aheadLines = left > 0 ? lines : 0;
+    next += perTile;
+    left -= perTile;
+  }
+};
+
+} // namespace
+
+void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t begin, int64_t end) {
+  const Finish &finish = product.finish;
+  const bool isSimple = finish.activation <= Activation::Relu && !finish.added;
+  alignas(64) float sums[kTileRows * kPanel], start[kPanel];
+  Tile tile;
+  tile.taps = product.taps;
+  tile.depth = product.depth;
+  for (int64_t p = begin; p < end; ++p) {
+    const int64_t column = p * kPanel, columns = std::min(kPanel, product.panels->columns() - column);
+    const bool isDirect = isSimple && columns == kPanel;
+    std::copy_n(finish.bias ? finish.bias + column : kZeros, columns, start);
+    std::fill(start + columns, start + kPanel, 0.0f);
+    tile.start = start;
+    tile.panel = product.panels->panel(p);
+    tile.isRelu = isDirect && finish.activation == Activation::Relu;
+    Ahead ahead(product, p, blocks.size());
+    for (const RowBlock &block : blocks) {
+      float *out = product.out + block.outRow * product.outStride + column;
+      tile.a = block.a;
+      tile.aStride = block.stride;
+      tile.out = isDirect ? out : sums;
+      tile.outStride = isDirect ? product.outStride : kPanel;
+      ahead.giveTo(tile);
+      computeTile(tile, block.rows);
+      if (isDirect)
+        continue;
+      const float *added = finish.added ? finish.added + (out - product.out) : nullptr;
+      finishTile(finish, sums, {out, added, product.outStride, block.rows, columns});
+    }
+  }
+}
+
+Division divide(int64_t rows, int64_t rowBytes, int64_t panels, int64_t panelBytes) {
+  const int64_t most =
+      std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, rowBytes), kTileRows, kBlocks * kTileRows);
+  Division division;
+  division.chunks = (rows + most - 1) / most;
+  // A thread that is late leaves its last pieces to the others.
+  const int64_t wanted = numThreads() > 1 ? 4 * numThreads() : 1;
+  const bool hasManyRows = rows * rowBytes > panels * panelBytes;
+  if (hasManyRows)
+    division.chunks =
+        std::clamp(wanted, division.chunks, std::max(division.chunks, (rows + kTileRows - 1) / kTileRows));
+  division.groups = std::clamp<int64_t>((wanted + division.chunks - 1) / division.chunks, 1, panels);
+  return division;
+}
+
+void multiplyMatrix(const Product &product, const float *a, int64_t aStride, int64_t rows) {
+  const int64_t panels = product.panels->count(), bytes = static_cast<int64_t>(sizeof(float));
+  const Division division = divide(rows, product.depth * bytes, panels, product.panels->depth() * kPanel * bytes);
+  const int64_t grain =
+      rows * product.depth * product.panels->columns() < (int64_t(1) << 17) ? division.chunks * division.groups : 1;
+  parallelFor(0, division.chunks * division.groups, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t chunk = task / division.groups, group = task % division.groups;
+      const int64_t first = rows * chunk / division.chunks, last = rows * (chunk + 1) / division.chunks;
+      const int64_t count = (last - first + kTileRows - 1) / kTileRows;
+      std::array<RowBlock, kBlocks> blocks;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t row = first + (last - first) * i / count;
+        blocks[static_cast<size_t>(i)] = {a + row * aStride, aStride, first + (last - first) * (i + 1) / count - row,
+                                          row};
+      }
+      multiply(product, std::span(blocks).first(static_cast<size_t>(count)), panels * group / division.groups,
+               panels * (group + 1) / division.groups);
+    }
+  });
+}
+
+} // namespace ingot::gemm

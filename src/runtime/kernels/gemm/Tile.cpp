@@ -1,0 +1,102 @@
+#include "runtime/kernels/gemm/Tile.h"
+
+#if defined(__x86_64__)
+#include <array>
+#include <immintrin.h>
+#include <utility>
+#endif
+
+namespace ingot::gemm {
+
+#if defined(__x86_64__)
+
+namespace {
+
+#define INGOT_AVX512 __attribute__((target("avx512f,avx512vl,fma")))
+
+constexpr int64_t kLanes = 16, kLine = 64;
+/// Steps of depth after which the panel's line is needed: the distance from the second to the first cache.
+constexpr int64_t kNear = 12;
+
+template <int Rows> struct Sums {
+  __m512 low[Rows], high[Rows];
+};
+
+template <int Rows>
+INGOT_AVX512 inline __attribute__((always_inline)) void addStep(Sums<Rows> &sums, const float *a, int64_t stride,
+                                                                const float *b) {
+  const __m512 low = _mm512_loadu_ps(b), high = _mm512_loadu_ps(b + kLanes);
+  _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel + kLanes), _MM_HINT_T0);
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) {
+    const __m512 x = _mm512_set1_ps(a[i * stride]);
+    sums.low[i] = _mm512_fmadd_ps(x, low, sums.low[i]);
+    sums.high[i] = _mm512_fmadd_ps(x, high, sums.high[i]);
+  }
+}
+
+template <int Rows>
+INGOT_AVX512 inline __attribute__((always_inline)) void store(const Sums<Rows> &sums, const Tile &tile) {
+  // A NaN is not below the floor, and max gives its second operand then.
+  const __m512 floor = _mm512_set1_ps(tile.isRelu ? 0.0f : -__builtin_inff());
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) {
+    float *out = tile.out + i * tile.outStride;
+    _mm512_storeu_ps(out, _mm512_max_ps(floor, sums.low[i]));
+    _mm512_storeu_ps(out + kLanes, _mm512_max_ps(floor, sums.high[i]));
+  }
+}
+
+template <int Rows> INGOT_AVX512 void compute(const Tile &tile) {
+  Sums<Rows> sums;
+  const __m512 low = _mm512_loadu_ps(tile.start), high = _mm512_loadu_ps(tile.start + kLanes);
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) {
+    sums.low[i] = low;
+    sums.high[i] = high;
+  }
+  const float *b = tile.panel;
+  const char *ahead = tile.ahead;
+  const int64_t stride = tile.aStride;
+  for (const int64_t tap : tile.taps) {
+    const float *a = tile.a + tap;
+    int64_t k = 0;
+    for (; k + kAheadSteps <= tile.depth; k += kAheadSteps) {
+      for (int64_t line = 0; line < tile.aheadLines; ++line, ahead += kLine)
+        _mm_prefetch(ahead, _MM_HINT_T1);
+      for (const float *end = a + kAheadSteps; a != end; ++a, b += kPanel)
+        addStep<Rows>(sums, a, stride, b);
+    }
+    for (; k < tile.depth; ++k, ++a, b += kPanel)
+      addStep<Rows>(sums, a, stride, b);
+  }
+  store<Rows>(sums, tile);
+}
+
+using TileFunction = void (*)(const Tile &);
+
+template <size_t... I> constexpr std::array<TileFunction, sizeof...(I)> tileFunctions(std::index_sequence<I...>) {
+  return {compute<static_cast<int>(I) + 1>...};
+}
+
+} // namespace
+
+bool canComputeTiles() {
+  static const bool can = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  return can;
+}
+
+void computeTile(const Tile &tile, int64_t rows) {
+  static constexpr auto functions = tileFunctions(std::make_index_sequence<kTileRows>());
+  functions[static_cast<size_t>(rows - 1)](tile);
+}
+
+#else
+
+bool canComputeTiles() { return false; }
+void computeTile(const Tile &, int64_t) {}
+
+#endif
+
+} // namespace ingot::gemm

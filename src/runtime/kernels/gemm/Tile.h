@@ -1,0 +1,37 @@
+// The innermost piece of a matrix product: some rows times 32 columns, all in registers. Convolutions use it too: their
+// rows are pixels, and each tap of the kernel reads the same rows somewhere else.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace ingot::gemm {
+
+/// Columns of a panel: two registers of the widest kind.
+inline constexpr int64_t kPanel = 32;
+/// Rows of a tile at most: 28 registers hold its sums.
+inline constexpr int64_t kTileRows = 14;
+
+struct Tile {
+  const float *a = nullptr;      ///< first row
+  int64_t aStride = 0;           ///< from row to row
+  std::span<const int64_t> taps; ///< what is added to `a`, one product after the other
+  int64_t depth = 0;             ///< elements of a row that one tap reads
+  const float *panel = nullptr;  ///< [taps * depth][32]
+  const float *start = nullptr;  ///< 32 numbers that the sums begin with
+  float *out = nullptr;          ///< 32 columns in every row
+  int64_t outStride = 0;
+  bool isRelu = false;
+  const char *ahead = nullptr; ///< memory that is needed soon: fetched on the way
+  int64_t aheadLines = 0;      ///< lines of it for every kAheadSteps elements of depth
+};
+
+inline constexpr int64_t kAheadSteps = 8;
+
+/// Whether this CPU has what computeTile needs.
+bool canComputeTiles();
+
+/// `rows` from 1 to kTileRows.
+void computeTile(const Tile &tile, int64_t rows);
+
+} // namespace ingot::gemm
