@@ -1,7 +1,7 @@
 // Attention of float32 by tiles in registers: keys and values of a head become panels, and a few queries at a time go
 // through scores, weights and results while these are in the first-level cache.
+#include "runtime/kernels/gemm/Panels.h"
 #include "runtime/kernels/attention/Scores.h"
-#include "runtime/kernels/gemm/Tile.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
@@ -29,10 +29,9 @@ public:
     tasks = heads * tasksPerHead;
     workers = std::clamp<int64_t>(numThreads(), 1, tasks);
     scoreStride = panelsOf(problem.keys) * kPanel;
-    keyElements = scoreStride * problem.depth;
-    valueElements = panelsOf(problem.valueDepth) * kPanel * problem.keys;
-    // Tiles fetch a little of what follows a panel.
-    slotElements = keyElements + valueElements + kTileRows * (scoreStride + kPanel) + 1024;
+    keyElements = gemm::panelElements(problem.depth, problem.keys);
+    valueElements = gemm::panelElements(problem.keys, problem.valueDepth);
+    slotElements = keyElements + valueElements + kTileRows * (scoreStride + kPanel);
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
@@ -85,26 +84,11 @@ private:
 
   /// Keys become columns, and are multiplied by the scale on the way; values are rows already.
   void pack(Worker &worker, int64_t batch, int64_t kvHead) const {
-    const float *k = operand(worker, AttentionK, problem.kStrides, batch, kvHead);
-    const auto scale = static_cast<float>(problem.scale);
-    float *to = keyPanels(worker);
-    for (int64_t first = 0; first < scoreStride; first += kPanel) {
-      const int64_t count = std::min(kPanel, problem.keys - first);
-      for (int64_t d = 0; d < problem.depth; ++d, to += kPanel) {
-        for (int64_t j = 0; j < count; ++j)
-          to[j] = k[(first + j) * problem.kStrides.row + d] * scale;
-        std::fill(to + count, to + kPanel, 0.0f);
-      }
-    }
-    const float *v = operand(worker, AttentionV, problem.vStrides, batch, kvHead);
-    to = valuePanels(worker);
-    for (int64_t first = 0; first < problem.valueDepth; first += kPanel) {
-      const int64_t count = std::min(kPanel, problem.valueDepth - first);
-      for (int64_t i = 0; i < problem.keys; ++i, to += kPanel) {
-        std::copy_n(v + i * problem.vStrides.row + first, count, to);
-        std::fill(to + count, to + kPanel, 0.0f);
-      }
-    }
+    const AttentionStrides &ks = problem.kStrides, &vs = problem.vStrides;
+    gemm::packPanels(keyPanels(worker), operand(worker, AttentionK, ks, batch, kvHead), problem.depth, 1, problem.keys,
+                     ks.row, static_cast<float>(problem.scale));
+    gemm::packPanels(valuePanels(worker), operand(worker, AttentionV, vs, batch, kvHead), problem.keys, vs.row,
+                     problem.valueDepth, 1);
   }
 
   void runTile(const Worker &worker, AttentionRow row, int64_t count) const {

@@ -1,5 +1,6 @@
 #include "runtime/kernels/gemm/Panels.h"
 
+#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr size_t kSlack = 4096;
 
 std::shared_ptr<float> allocate(size_t count) {
   const size_t alignment = count * sizeof(float) >= kLargePage ? kLargePage : 64;
-  const size_t bytes = (count * sizeof(float) + kSlack + alignment - 1) / alignment * alignment;
+  const size_t bytes = (count * sizeof(float) + alignment - 1) / alignment * alignment;
   auto *memory = static_cast<float *>(std::aligned_alloc(alignment, bytes));
   if (!memory)
     throw std::bad_alloc();
@@ -28,25 +29,47 @@ std::shared_ptr<float> allocate(size_t count) {
   return {memory, std::free};
 }
 
-/// The offset of row `index`, counted over all dimensions of the depth.
+/// The offset of row `index`, counted over all dimensions of the depth but the last.
 int64_t rowOffset(const PanelSource &source, int64_t index) {
   int64_t offset = 0;
-  for (size_t i = source.depthSizes.size(); i-- > 0;) {
+  for (size_t i = source.depthSizes.size() - 1; i-- > 0;) {
     offset += index % source.depthSizes[i] * source.depthStrides[i];
     index /= source.depthSizes[i];
   }
   return offset;
 }
 
-void packPanel(const PanelSource &source, const std::vector<int64_t> &offsets, int64_t panel, float *to) {
-  const float *from = source.data + panel * kPanel * source.columnStride;
-  const int64_t count = std::min(kPanel, source.columns - panel * kPanel);
-  for (int64_t offset : offsets) {
-    for (int64_t j = 0; j < count; ++j)
-      to[j] = from[offset + j * source.columnStride];
-    std::fill(to + count, to + kPanel, 0.0f);
-    to += kPanel;
+/// Strides of a panel's source.
+struct Steps {
+  int64_t depth, column;
+};
+
+INGOT_SIMD void packRows(float *__restrict to, const float *__restrict from, int64_t depth, Steps steps, float factor) {
+  if (steps.column == 1) {
+    for (int64_t k = 0; k < depth; ++k)
+      for (int64_t j = 0; j < kPanel; ++j)
+        to[k * kPanel + j] = from[k * steps.depth + j] * factor;
+    return;
   }
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t j = 0; j < kPanel; ++j)
+      to[k * kPanel + j] = from[k * steps.depth + j * steps.column] * factor;
+}
+
+/// A panel of which some columns are missing.
+void packPart(float *to, const float *from, int64_t depth, int64_t count, Steps steps, float factor) {
+  for (int64_t k = 0; k < depth; ++k, to += kPanel) {
+    for (int64_t j = 0; j < count; ++j)
+      to[j] = from[k * steps.depth + j * steps.column] * factor;
+    std::fill(to + count, to + kPanel, 0.0f);
+  }
+}
+
+void packPanel(float *to, const float *from, int64_t depth, int64_t count, Steps steps, float factor) {
+  if (count == kPanel)
+    packRows(to, from, depth, steps, factor);
+  else
+    packPart(to, from, depth, count, steps, factor);
 }
 
 struct Shared {
@@ -65,19 +88,31 @@ Shared &shared() {
 
 } // namespace
 
-Panels::Panels(const PanelSource &source) : rows(1), width(source.columns) {
+int64_t panelElements(int64_t depth, int64_t columns) {
+  return PanelView{nullptr, depth, columns}.count() * depth * kPanel + static_cast<int64_t>(kSlack / sizeof(float));
+}
+
+void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride, int64_t columns, int64_t columnStride,
+                float factor) {
+  for (int64_t first = 0; first < columns; first += kPanel, to += depth * kPanel)
+    packPanel(to, from + first * columnStride, depth, std::min(kPanel, columns - first), {depthStride, columnStride},
+              factor);
+}
+
+Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   for (int64_t size : source.depthSizes)
-    rows *= size;
-  data = allocate(static_cast<size_t>(count() * rows * kPanel));
-  std::vector<int64_t> offsets;
-  offsets.reserve(static_cast<size_t>(rows));
-  for (int64_t k = 0; k < rows; ++k)
-    offsets.push_back(rowOffset(source, k));
-  parallelFor(0, count(), std::max<int64_t>(1, 16384 / std::max<int64_t>(1, rows * kPanel)),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t p = begin; p < end; ++p)
-                  packPanel(source, offsets, p, data.get() + p * rows * kPanel);
-              });
+    depth *= size;
+  data = allocate(static_cast<size_t>(panelElements(depth, columns)));
+  const int64_t inner = source.depthSizes.back(), count = view().count();
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
+  parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const float *from = source.data + p * kPanel * source.columnStride;
+      for (int64_t row = 0; row < depth; row += inner)
+        packPanel(data.get() + (p * depth + row) * kPanel, from + rowOffset(source, row / inner), inner,
+                  std::min(kPanel, columns - p * kPanel), {source.depthStrides.back(), source.columnStride}, 1);
+    }
+  });
 }
 
 std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {

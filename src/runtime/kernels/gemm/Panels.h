@@ -1,4 +1,4 @@
-// Constant right-hand sides of products, rearranged: panels of 32 columns, each row of a panel beside the next.
+// Right-hand sides of products, rearranged: panels of 32 columns, each row of a panel beside the next.
 #pragma once
 
 #include "runtime/kernels/gemm/Tile.h"
@@ -7,6 +7,22 @@
 #include <vector>
 
 namespace ingot::gemm {
+
+/// Panels in somebody's memory.
+struct PanelView {
+  const float *data = nullptr;
+  int64_t depth = 0, columns = 0;
+
+  int64_t count() const { return (columns + kPanel - 1) / kPanel; }
+  const float *panel(int64_t index) const { return data + index * depth * kPanel; }
+};
+
+/// Floats that `columns` of `depth` take as panels, with what tiles fetch behind them.
+int64_t panelElements(int64_t depth, int64_t columns);
+
+/// A matrix with any strides becomes panels at `to`, multiplied by `factor`.
+void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride, int64_t columns, int64_t columnStride,
+                float factor = 1);
 
 /// Where the elements of the original are: `depth` may have several dimensions (taps of a convolution, then channels).
 struct PanelSource {
@@ -17,17 +33,15 @@ struct PanelSource {
   bool operator==(const PanelSource &) const = default;
 };
 
+/// Panels of a constant.
 class Panels {
 public:
   explicit Panels(const PanelSource &source);
 
-  int64_t depth() const { return rows; }
-  int64_t columns() const { return width; }
-  int64_t count() const { return (width + kPanel - 1) / kPanel; }
-  const float *panel(int64_t index) const { return data.get() + index * rows * kPanel; }
+  PanelView view() const { return {data.get(), depth, columns}; }
 
 private:
-  int64_t rows = 0, width = 0;
+  int64_t depth = 0, columns = 0;
   std::shared_ptr<float> data;
 };
 

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kCacheBytes = 1 << 20;
 constexpr float kZeros[kPanel] = {};
+/// Multiplications that one thread does sooner than it wakes another.
+constexpr int64_t kSmall = 1 << 17;
 
 /// Where a tile of sums goes.
 struct TileEnd {
@@ -76,11 +78,11 @@ struct Ahead {
   int64_t left = 0, lines = 0, perTile = 0;
 
   Ahead(const Product &product, int64_t panel, size_t tiles) {
-    if (panel + 1 >= product.panels->count())
+    if (panel + 1 >= product.panels.count())
       return;
     const int64_t steps = static_cast<int64_t>(product.taps.size()) * (product.depth / kAheadSteps);
-    next = reinterpret_cast<const char *>(product.panels->panel(panel + 1));
-    left = product.panels->depth() * kPanel * static_cast<int64_t>(sizeof(float));
+    next = reinterpret_cast<const char *>(product.panels.panel(panel + 1));
+    left = product.panels.depth * kPanel * static_cast<int64_t>(sizeof(float));
     lines = linesPerStep(left, steps * static_cast<int64_t>(tiles));
     perTile = lines * 64 * steps;
   }
@@ -102,12 +104,12 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
   tile.taps = product.taps;
   tile.depth = product.depth;
   for (int64_t p = begin; p < end; ++p) {
-    const int64_t column = p * kPanel, columns = std::min(kPanel, product.panels->columns() - column);
+    const int64_t column = p * kPanel, columns = std::min(kPanel, product.panels.columns - column);
     const bool isDirect = isSimple && columns == kPanel;
     std::copy_n(finish.bias ? finish.bias + column : kZeros, columns, start);
     std::fill(start + columns, start + kPanel, 0.0f);
     tile.start = start;
-    tile.panel = product.panels->panel(p);
+    tile.panel = product.panels.panel(p);
     tile.isRelu = isDirect && finish.activation == Activation::Relu;
     Ahead ahead(product, p, blocks.size());
     for (const RowBlock &block : blocks) {
@@ -141,24 +143,32 @@ Division divide(int64_t rows, int64_t rowBytes, int64_t panels, int64_t panelByt
   return division;
 }
 
-void multiplyMatrix(const Product &product, const float *a, int64_t aStride, int64_t rows) {
-  const int64_t panels = product.panels->count(), bytes = static_cast<int64_t>(sizeof(float));
-  const Division division = divide(rows, product.depth * bytes, panels, product.panels->depth() * kPanel * bytes);
-  const int64_t grain =
-      rows * product.depth * product.panels->columns() < (int64_t(1) << 17) ? division.chunks * division.groups : 1;
-  parallelFor(0, division.chunks * division.groups, grain, [&](int64_t begin, int64_t end) {
+void multiplyRows(const Product &product, const Rows &rows, int64_t firstPanel, int64_t lastPanel) {
+  const int64_t total = rows.end - rows.begin;
+  const int64_t tiles = (total + kTileRows - 1) / kTileRows;
+  std::array<RowBlock, kBlocks> blocks;
+  for (int64_t tile = 0; tile < tiles; tile += kBlocks) {
+    const int64_t count = std::min(kBlocks, tiles - tile);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = rows.begin + total * (tile + i) / tiles, next = rows.begin + total * (tile + i + 1) / tiles;
+      blocks[static_cast<size_t>(i)] = {rows.a + row * rows.stride, rows.stride, next - row, row};
+    }
+    multiply(product, std::span(blocks).first(static_cast<size_t>(count)), firstPanel, lastPanel);
+  }
+}
+
+void multiplyMatrix(const Product &product, const Rows &rows) {
+  const int64_t panels = product.panels.count(), total = rows.end - rows.begin;
+  const int64_t bytes = static_cast<int64_t>(sizeof(float));
+  const Division division = divide(total, product.depth * bytes, panels, product.panels.depth * kPanel * bytes);
+  const int64_t tasks = division.chunks * division.groups;
+  const bool isSmall = total * product.depth * product.panels.columns < kSmall;
+  parallelFor(0, tasks, isSmall ? tasks : 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t chunk = task / division.groups, group = task % division.groups;
-      const int64_t first = rows * chunk / division.chunks, last = rows * (chunk + 1) / division.chunks;
-      const int64_t count = (last - first + kTileRows - 1) / kTileRows;
-      std::array<RowBlock, kBlocks> blocks;
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = first + (last - first) * i / count;
-        blocks[static_cast<size_t>(i)] = {a + row * aStride, aStride, first + (last - first) * (i + 1) / count - row,
-                                          row};
-      }
-      multiply(product, std::span(blocks).first(static_cast<size_t>(count)), panels * group / division.groups,
-               panels * (group + 1) / division.groups);
+      const Rows share{rows.a, rows.stride, rows.begin + total * chunk / division.chunks,
+                       rows.begin + total * (chunk + 1) / division.chunks};
+      multiplyRows(product, share, panels * group / division.groups, panels * (group + 1) / division.groups);
     }
   });
 }

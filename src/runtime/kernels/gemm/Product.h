@@ -23,7 +23,7 @@ struct RowBlock {
 
 /// What all tiles of one product have in common.
 struct Product {
-  const Panels *panels = nullptr;
+  PanelView panels;
   std::span<const int64_t> taps;
   int64_t depth = 0; ///< of one tap
   float *out = nullptr;
@@ -45,7 +45,16 @@ struct Division {
 /// `rowBytes` is what one row reads; `panelBytes` what one panel has.
 Division divide(int64_t rows, int64_t rowBytes, int64_t panels, int64_t panelBytes);
 
-/// A matrix whose rows lie `aStride` apart.
-void multiplyMatrix(const Product &product, const float *a, int64_t aStride, int64_t rows);
+/// A matrix by its rows, of which [begin, end) count.
+struct Rows {
+  const float *a = nullptr;
+  int64_t stride = 0, begin = 0, end = 0;
+};
+
+/// Rows times the panels [firstPanel, lastPanel), on this thread.
+void multiplyRows(const Product &product, const Rows &rows, int64_t firstPanel, int64_t lastPanel);
+
+/// Rows times all panels, on all threads.
+void multiplyMatrix(const Product &product, const Rows &rows);
 
 } // namespace ingot::gemm

@@ -46,6 +46,11 @@ TensorDesc asBatchedMatrix(TensorDesc desc, size_t rank) {
   return desc;
 }
 
+bool isDenseVector(const TensorDesc &desc, int64_t count) {
+  return !desc.sizes.empty() && desc.sizes.back() == count && desc.numel() == count &&
+         (count == 1 || desc.strides.back() == 1);
+}
+
 bool isGemmLayout(const TensorDesc &desc) {
   std::vector<std::pair<int64_t, int64_t>> dims; // stride, size
   for (size_t i = 0; i < desc.sizes.size(); ++i)

@@ -16,6 +16,9 @@ struct MatmulShapes {
 /// Leading dimensions of size 1 up to `rank`; dimensions repeated by a stride of 0 get size 1.
 TensorDesc asBatchedMatrix(TensorDesc desc, size_t rank);
 
+/// Whether it is `count` elements side by side, with any dimensions of size 1.
+bool isDenseVector(const TensorDesc &desc, int64_t count);
+
 /// Whether elements do not overlap and matrices are row- or column-major.
 bool isGemmLayout(const TensorDesc &desc);
 

@@ -76,6 +76,8 @@ Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std:
   if (problem.a.dtype == DType::Float32 && !isEmpty) {
     if (auto panels = makePanelMatmul(problem))
       return panels;
+    if (auto batched = makeBatchedMatmul(problem))
+      return batched;
     if (auto fast = makeDnnlMatmul(problem))
       return fast;
   }

@@ -38,9 +38,9 @@ public:
     finish.activation = activation;
     finish.bias = hasBias ? static_cast<const float *>(args.operands[MatmulBias]) : nullptr;
     finish.added = hasResidual ? static_cast<const float *>(args.operands[MatmulResidual]) : nullptr;
-    gemm::multiplyMatrix(
-        {panels.get(), {&noTap, 1}, depth, static_cast<float *>(args.results[0]), panels->columns(), finish}, a, stride,
-        rows);
+    const gemm::PanelView view = panels->view();
+    gemm::multiplyMatrix({view, {&noTap, 1}, depth, static_cast<float *>(args.results[0]), view.columns, finish},
+                         {a, stride, 0, rows});
     return {};
   }
 
@@ -52,11 +52,6 @@ private:
   bool hasBias, hasResidual;
 };
 
-bool isVectorOf(const TensorDesc &desc, int64_t count) {
-  return !desc.sizes.empty() && desc.sizes.back() == count && desc.numel() == count &&
-         (count == 1 || desc.strides.back() == 1);
-}
-
 } // namespace
 
 std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem) {
@@ -67,7 +62,7 @@ std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem) {
   const MatmulShapes shapes = simplifyMatmul(a, b, problem.result);
   const bool hasRows =
       shapes.a.sizes.size() == 2 && (shapes.a.sizes[1] == 1 || shapes.a.strides[1] == 1) && shapes.b.sizes.size() == 2;
-  if (!hasRows || (problem.bias && !isVectorOf(*problem.bias, problem.n)) ||
+  if (!hasRows || (problem.bias && !isDenseVector(*problem.bias, problem.n)) ||
       (problem.residual && !problem.residual->isContiguous()))
     return nullptr;
   const TensorDesc &matrix = shapes.b;

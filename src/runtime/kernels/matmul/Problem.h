@@ -21,6 +21,8 @@ enum MatmulOperand : size_t { MatmulA, MatmulB, MatmulBias, MatmulResidual };
 std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem);
 /// float32, without empty dimensions, with a constant b; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem);
+/// float32, without empty dimensions: many small matrices; null where it cannot.
+std::unique_ptr<BoundKernel> makeBatchedMatmul(const MatmulProblem &problem);
 /// float32, without empty dimensions.
 Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem);
 

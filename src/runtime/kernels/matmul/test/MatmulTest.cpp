@@ -45,7 +45,7 @@ TEST(Matmul, AgreesWithTheReferenceForAllShapes) {
       Case testCase = matmul(noise(a, 1), noise(b, 2));
       testCase.isConstant = {false, isConstant};
       const bool isEmpty = std::ranges::count(a, 0) + std::ranges::count(b, 0) > 0;
-      const char *fast = isConstant && b.size() == 2 ? byPanels() : "Dnnl";
+      const char *fast = isConstant && b.size() == 2 ? byPanels() : "Matmul";
       expectFast(testCase, isEmpty ? "Reference" : fast, bindReferenceMatmul, 1e-5);
     }
 }
