@@ -1,7 +1,10 @@
 #include "base/MappedFile.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -19,6 +22,26 @@ struct Descriptor {
   ~Descriptor() {
     if (fd >= 0)
       ::close(fd);
+  }
+};
+
+/// The read-only mappings of this process: first byte and length.
+struct Mappings {
+  std::mutex mutex;
+  std::map<const std::byte *, size_t> ranges;
+
+  static Mappings &all() {
+    static auto *mappings = new Mappings; // outlives files that static objects own
+    return *mappings;
+  }
+  /// Called with the mutex held.
+  bool holds(const std::byte *data, size_t bytes) const {
+    auto next = ranges.upper_bound(data);
+    if (next == ranges.begin())
+      return false;
+    const auto &[start, length] = *std::prev(next);
+    const auto offset = static_cast<size_t>(data - start);
+    return offset <= length && bytes <= length - offset;
   }
 };
 } // namespace
@@ -45,12 +68,31 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Ac
     return errnoError("cannot map '" + path + "'");
   mapped->start = static_cast<std::byte *>(address);
   mapped->length = static_cast<size_t>(info.st_size);
+  if (access == Access::ReadOnly) {
+    std::lock_guard lock(Mappings::all().mutex);
+    Mappings::all().ranges.emplace(mapped->start, mapped->length);
+  }
   return mapped;
 }
 
 MappedFile::~MappedFile() {
-  if (start)
-    ::munmap(start, length);
+  if (!start)
+    return;
+  {
+    std::lock_guard lock(Mappings::all().mutex);
+    Mappings::all().ranges.erase(start);
+  }
+  ::munmap(start, length);
+}
+
+void MappedFile::releasePages(const void *data, size_t bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  // Pages that belong to a neighbour, too, stay.
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / page * page;
+  std::lock_guard lock(Mappings::all().mutex);
+  if (begin < end && Mappings::all().holds(static_cast<const std::byte *>(data), bytes))
+    ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::span<std::byte> MappedFile::mutableBytes() {

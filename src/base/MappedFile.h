@@ -28,6 +28,10 @@ public:
   std::span<std::byte> mutableBytes();
   const std::string &path() const { return filePath; }
 
+  /// Gives memory of read-only files back to the system, which reads it again when somebody looks at it. Memory of other
+  /// kinds stays as it is.
+  static void releasePages(const void *data, size_t bytes);
+
 private:
   MappedFile() = default;
 

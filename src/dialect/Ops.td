@@ -326,12 +326,13 @@ def Ingot_AttentionOp : Ingot_Op<"attention"> {
   let summary = "softmax(q kᵀ * scale + mask) v";
   let description = [{
     q is [..., H, L, E], k [..., G, S, E], v [..., G, S, F]; H is a multiple of G (grouped heads). The mask broadcasts to
-    [..., H, L, S]; a boolean one keeps where true. `causal` keeps s <= l. A row with nothing kept gives zeros, as in PyTorch.
+    [..., H, L, S]; a boolean one keeps where true. `causal` keeps s <= l. A row with nothing kept gives zeros, as in PyTorch; with
+    `nan_rows` NaN, as softmax does.
     ```mlir
     %r = ingot.attention %q, %k, %v {scale = 0.125 : f64, causal = false} : (tensor<1x8x4x64xf32>, tensor<1x8x6x64xf32>, tensor<1x8x6x64xf32>) -> tensor<1x8x4x64xf32>
     ```
   }];
-  let arguments = (ins Ingot_Tensor:$q, Ingot_Tensor:$k, Ingot_Tensor:$v, Optional<Ingot_Tensor>:$mask, F64Attr:$scale, BoolAttr:$causal);
+  let arguments = (ins Ingot_Tensor:$q, Ingot_Tensor:$k, Ingot_Tensor:$v, Optional<Ingot_Tensor>:$mask, F64Attr:$scale, BoolAttr:$causal, DefaultValuedAttr<BoolAttr, "false">:$nan_rows);
   let results = (outs Ingot_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

@@ -71,6 +71,29 @@ def FoldActivationPass : Pass<"fold-activation", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldAttentionPass : Pass<"fold-attention", "::mlir::func::FuncOp"> {
+  let summary = "makes attention of products with a softmax between them";
+  let description = [{
+    Scores then stay in the cache. Masks that are added, and factors inside of them, come along; a row of scores that are
+    all minus infinity still gives NaN.
+
+    Before:
+    ```mlir
+    %s = ingot.matmul %q, %kt
+    %d = ingot.div %s, %c
+    %m = ingot.add %d, %mask
+    %p = ingot.softmax %m {axis = 3 : i64, log = false}
+    %r = ingot.matmul %p, %v
+    ```
+    After:
+    ```mlir
+    %k = ingot.permute %kt {dims = array<i64: 0, 1, 3, 2>}
+    %r = ingot.attention %q, %k, %v, %mask {scale = 0.125 : f64, causal = false, nan_rows = true}
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def FoldGatherPass : Pass<"fold-gather", "::mlir::func::FuncOp"> {
   let summary = "multiplies with chosen matrices where they lie, without copying them first";
   let description = [{

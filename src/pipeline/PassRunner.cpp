@@ -53,6 +53,8 @@ const PassRow kPasses[] = {
     {Phase::Optimise, "cse", false, [] { return createCSEPass(); }, kBug},
     {Phase::Optimise, "fold-select-row", false, [] { return createFoldSelectRowPass(); }, kBug},
     {Phase::Optimise, "fold-pad", false, [] { return createFoldPadPass(); }, kBug},
+    // Before anything is added inside of the products.
+    {Phase::Optimise, "fold-attention", false, [] { return createFoldAttentionPass(); }, kBug},
     {Phase::Optimise, "fold-gather", false, [] { return createFoldGatherPass(); }, kBug},
     // Scale before bias: a batch norm is a factor, then a shift.
     {Phase::Optimise, "fold-conv-scale", false, [] { return createFoldConvScalePass(); }, kBug},

@@ -30,6 +30,27 @@ TEST(MappedFile, KeepsChangesPrivate) {
   EXPECT_EQ(readFile(path), "hello");
 }
 
+TEST(MappedFile, ReleasedPagesAreReadAgain) {
+  TemporaryFolder folder;
+  const std::string text(100'000, 'x');
+  const std::string path = folder.write("x", text);
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(asText((*file)->bytes()), text);
+  MappedFile::releasePages((*file)->bytes().data(), text.size());
+  EXPECT_EQ(asText((*file)->bytes()), text);
+  // What a process has changed, or has in its own memory, would be lost.
+  auto changed = MappedFile::open(path, MappedFile::Access::CopyOnWrite);
+  ASSERT_TRUE(changed);
+  std::span<std::byte> bytes = (*changed)->mutableBytes();
+  bytes[50'000] = std::byte('y');
+  MappedFile::releasePages(bytes.data(), bytes.size());
+  EXPECT_EQ(bytes[50'000], std::byte('y'));
+  std::string own = text;
+  MappedFile::releasePages(own.data(), own.size());
+  EXPECT_EQ(own, text);
+}
+
 TEST(MappedFile, SaysWhyItFails) {
   TemporaryFolder folder;
   auto missing = MappedFile::open(folder.file("none"));

@@ -4,7 +4,10 @@
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>)
 // CHECK: %[[M:.*]] = ingot.reduce %[[X]] {dims = array<i64: 1>, kind = 2 : i32}
 // CHECK: %[[D:.*]] = ingot.sub %[[X]], %[[M]]
-// CHECK: %[[E:.*]] = ingot.exp %[[D]]
+// CHECK: %[[C:.*]] = ingot.maximum %[[D]]
+// CHECK: %[[P:.*]] = ingot.exp %[[C]]
+// CHECK: %[[L:.*]] = ingot.lt %[[D]]
+// CHECK: %[[E:.*]] = ingot.select %[[L]], %{{.*}}, %[[P]]
 // CHECK: %[[S:.*]] = ingot.reduce %[[E]] {dims = array<i64: 1>, kind = 0 : i32}
 // CHECK: %[[I:.*]] = ingot.reciprocal %[[S]]
 // CHECK: %[[R:.*]] = ingot.mul %[[E]], %[[I]]

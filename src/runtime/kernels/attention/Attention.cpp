@@ -78,6 +78,7 @@ Result<AttentionProblem> makeProblem(const StepContext &context) {
   INGOT_CHECK(checkSizes(context, problem));
   INGOT_TRY(problem.scale, requiredAttr<double>(context, "scale"));
   INGOT_TRY(problem.isCausal, requiredAttr<bool>(context, "causal"));
+  problem.hasNanRows = context.attr<bool>("nan_rows", false);
   std::vector<int64_t> sizes = problem.batchSizes, maskSizes = problem.batchSizes;
   sizes.insert(sizes.end(), {problem.heads, problem.queries, problem.valueDepth});
   maskSizes.insert(maskSizes.end(), {problem.heads, problem.queries, problem.keys});
@@ -109,12 +110,12 @@ Result<std::vector<ResultDesc>> inferAttention(const StepContext &context) {
 Result<std::unique_ptr<BoundKernel>> bindAttention(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(AttentionProblem problem, makeProblem(context));
   const bool isEmpty = problem.result.numel() == 0 || problem.keys == 0 || problem.depth == 0;
-  if (problem.q.dtype == DType::Float32 && !isEmpty && hasRows(problem.qStrides, problem.queries, problem.depth) &&
-      hasRows(problem.kStrides, problem.keys, problem.depth) &&
-      hasRows(problem.vStrides, problem.keys, problem.valueDepth)) {
+  if (problem.q.dtype == DType::Float32 && !isEmpty && hasRows(problem.qStrides, problem.queries, problem.depth)) {
     if (auto panels = makePanelAttention(problem))
       return panels;
-    return makeTiledAttention(problem);
+    if (hasRows(problem.kStrides, problem.keys, problem.depth) &&
+        hasRows(problem.vStrides, problem.keys, problem.valueDepth))
+      return makeTiledAttention(problem);
   }
   return makeReferenceAttention(problem);
 }

@@ -85,10 +85,10 @@ private:
   /// Keys become columns, and are multiplied by the scale on the way; values are rows already.
   void pack(Worker &worker, int64_t batch, int64_t kvHead) const {
     const AttentionStrides &ks = problem.kStrides, &vs = problem.vStrides;
-    gemm::packPanels(keyPanels(worker), operand(worker, AttentionK, ks, batch, kvHead), problem.depth, 1, problem.keys,
-                     ks.row, static_cast<float>(problem.scale));
+    gemm::packPanels(keyPanels(worker), operand(worker, AttentionK, ks, batch, kvHead), problem.depth, ks.column,
+                     problem.keys, ks.row, static_cast<float>(problem.scale));
     gemm::packPanels(valuePanels(worker), operand(worker, AttentionV, vs, batch, kvHead), problem.keys, vs.row,
-                     problem.valueDepth, 1);
+                     problem.valueDepth, vs.column);
   }
 
   void runTile(const Worker &worker, AttentionRow row, int64_t count) const {

@@ -23,6 +23,7 @@ struct AttentionProblem {
   int64_t queries = 0, keys = 0, depth = 0, valueDepth = 0;
   double scale = 1;
   bool isCausal = false;
+  bool hasNanRows = false; ///< what a query that sees nothing gets: NaN, or zeros
 
   int64_t kvHeadOf(int64_t head) const { return head / (heads / kvHeads); }
   /// Keys that the queries before `end` may see.
@@ -33,7 +34,7 @@ struct AttentionProblem {
 enum AttentionOperand : size_t { AttentionQ, AttentionK, AttentionV, AttentionMask };
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceAttention(const AttentionProblem &problem);
-/// float32 with contiguous rows, for some queries at least; null where it cannot.
+/// float32 with contiguous rows of queries, for some of them at least; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelAttention(const AttentionProblem &problem);
 /// float32 with contiguous rows.
 std::unique_ptr<BoundKernel> makeTiledAttention(const AttentionProblem &problem);

@@ -45,7 +45,7 @@ private:
     return scalar::cast<double>(static_cast<const T *>(args.operands[AttentionMask])[offset]);
   }
 
-  /// Fills the weights of all keys. A query that sees nothing has only zeros.
+  /// Fills the weights of all keys. A query that sees nothing has only zeros, or NaN.
   void weigh(const KernelArgs &args, int64_t batch, int64_t head, int64_t l, std::vector<double> &scores) const {
     const T *q = operand(args, AttentionQ, problem.qStrides, batch, head) + l * problem.qStrides.row;
     const T *k = operand(args, AttentionK, problem.kStrides, batch, problem.kvHeadOf(head));
@@ -58,11 +58,12 @@ private:
       scores[static_cast<size_t>(s)] = dot * problem.scale + maskAt(args, batch, head, l, s);
       largest = scalar::maximum(largest, scores[static_cast<size_t>(s)]);
     }
+    const double hidden = problem.hasNanRows ? std::numeric_limits<double>::quiet_NaN() : 0;
     const bool seesNothing = largest == -std::numeric_limits<double>::infinity();
     for (double &score : scores)
       sum += score = seesNothing ? 0 : std::exp(score - largest);
     for (double &score : scores)
-      score = seesNothing ? 0 : score / sum;
+      score = seesNothing ? hidden : score / sum;
   }
 
   void query(const KernelArgs &args, int64_t batch, int64_t head, int64_t l, std::vector<double> &scores) const {

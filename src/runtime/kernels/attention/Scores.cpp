@@ -52,7 +52,7 @@ float weightsOf(const AttentionProblem &problem, const KernelArgs &args, const A
   const float largest = rows::maximum(scores, visible);
   if (largest == kHidden) {
     std::fill(scores, scores + visible, 0.0f);
-    return 0.0f;
+    return problem.hasNanRows ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
   }
   return static_cast<float>(1.0 / rows::expShifted(scores, scores, largest, visible));
 }

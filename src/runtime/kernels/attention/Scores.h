@@ -10,7 +10,7 @@ struct AttentionRow {
 };
 
 /// Turns scores into weights that still have to be multiplied by the number returned. A query that sees nothing gets
-/// zeros.
+/// weights of 0, and NaN or 0 as the number.
 float weightsOf(const AttentionProblem &problem, const KernelArgs &args, const AttentionRow &row, float *scores,
                 int64_t keys);
 

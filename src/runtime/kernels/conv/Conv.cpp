@@ -104,9 +104,13 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
   INGOT_TRY(ConvProblem problem, makeProblem(context));
   const bool isEmpty = problem.x.numel() == 0 || problem.result.numel() == 0;
   // oneDNN may refuse odd layouts; the reference takes everything.
-  if (problem.x.dtype == DType::Float32 && !isEmpty)
+  if (problem.x.dtype == DType::Float32 && !isEmpty) {
+    if (problem.spatialRank() <= 2 && prefersPanels(problem))
+      if (auto panels = makePanelConv(problem))
+        return panels;
     if (auto fast = makeDnnlConv(problem))
       return fast;
+  }
   return makeReferenceConv(problem);
 }
 
@@ -115,6 +119,14 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
   return makeReferenceConv(problem);
+}
+
+Result<std::unique_ptr<BoundKernel>> bindPanelConv(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(ConvProblem problem, makeProblem(context));
+  auto panels = makePanelConv(problem);
+  if (!panels)
+    return unsupportedError("not for panels");
+  return panels;
 }
 
 extern const KernelDef kernelDef_conv = {"conv", inferConv, bindConv, true};

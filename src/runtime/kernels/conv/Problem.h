@@ -24,10 +24,15 @@ struct ConvProblem {
 enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
+/// float32, nothing empty, with a constant weight; null where it cannot.
+std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
+/// Whether they are expected to be faster than oneDNN; for one or two spatial dimensions.
+bool prefersPanels(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
 
-/// For tests: checks a step and binds it to the reference.
+/// For tests: checks a step and binds it to panels, or to the reference.
+Result<std::unique_ptr<BoundKernel>> bindPanelConv(const StepContext &context, std::span<const TensorDesc> results);
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc> results);
 
 } // namespace ingot

@@ -1,5 +1,6 @@
 #include "runtime/kernels/gemm/Panels.h"
 
+#include "base/MappedFile.h"
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/threads/Pool.h"
 
@@ -88,6 +89,13 @@ Shared &shared() {
 
 } // namespace
 
+int64_t PanelSource::reach() const {
+  int64_t last = (columns - 1) * columnStride;
+  for (size_t i = 0; i < depthSizes.size(); ++i)
+    last += (depthSizes[i] - 1) * depthStrides[i];
+  return last + 1;
+}
+
 int64_t panelElements(int64_t depth, int64_t columns) {
   return PanelView{nullptr, depth, columns}.count() * depth * kPanel + static_cast<int64_t>(kSlack / sizeof(float));
 }
@@ -126,6 +134,8 @@ std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {
     it = found ? std::next(it) : all.entries.erase(it);
   }
   auto made = std::make_shared<const Panels>(source);
+  // The original is not needed any more, unless somebody looks at it.
+  MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * sizeof(float));
   all.entries.emplace(source.data, Shared::Entry{source, made});
   return made;
 }

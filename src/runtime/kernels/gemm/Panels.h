@@ -30,6 +30,8 @@ struct PanelSource {
   std::vector<int64_t> depthSizes, depthStrides;
   int64_t columns = 0, columnStride = 0;
 
+  /// Elements from the first to the last.
+  int64_t reach() const;
   bool operator==(const PanelSource &) const = default;
 };
 

@@ -98,32 +98,37 @@ struct Ahead {
 
 void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t begin, int64_t end) {
   const Finish &finish = product.finish;
-  const bool isSimple = finish.activation <= Activation::Relu && !finish.added;
+  // Otherwise the sums go through a buffer.
+  const bool isDirect = finish.activation <= Activation::Relu6 &&
+                        (!finish.added || finish.addsBeforeActivation || finish.activation == Activation::None);
   alignas(64) float sums[kTileRows * kPanel], start[kPanel];
   Tile tile;
   tile.taps = product.taps;
   tile.depth = product.depth;
+  if (isDirect && finish.activation != Activation::None)
+    tile.floor = 0;
+  if (isDirect && finish.activation == Activation::Relu6)
+    tile.ceiling = 6;
   for (int64_t p = begin; p < end; ++p) {
     const int64_t column = p * kPanel, columns = std::min(kPanel, product.panels.columns - column);
-    const bool isDirect = isSimple && columns == kPanel;
     std::copy_n(finish.bias ? finish.bias + column : kZeros, columns, start);
     std::fill(start + columns, start + kPanel, 0.0f);
     tile.start = start;
     tile.panel = product.panels.panel(p);
-    tile.isRelu = isDirect && finish.activation == Activation::Relu;
+    tile.columns = isDirect ? columns : kPanel;
     Ahead ahead(product, p, blocks.size());
     for (const RowBlock &block : blocks) {
-      float *out = product.out + block.outRow * product.outStride + column;
+      const int64_t offset = block.outRow * product.outStride + column;
+      const float *added = finish.added ? finish.added + offset : nullptr;
       tile.a = block.a;
       tile.aStride = block.stride;
-      tile.out = isDirect ? out : sums;
+      tile.out = isDirect ? product.out + offset : sums;
       tile.outStride = isDirect ? product.outStride : kPanel;
+      tile.added = isDirect ? added : nullptr;
       ahead.giveTo(tile);
       computeTile(tile, block.rows);
-      if (isDirect)
-        continue;
-      const float *added = finish.added ? finish.added + (out - product.out) : nullptr;
-      finishTile(finish, sums, {out, added, product.outStride, block.rows, columns});
+      if (!isDirect)
+        finishTile(finish, sums, {product.out + offset, added, product.outStride, block.rows, columns});
     }
   }
 }

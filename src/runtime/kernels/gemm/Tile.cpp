@@ -36,15 +36,32 @@ INGOT_AVX512 inline __attribute__((always_inline)) void addStep(Sums<Rows> &sums
   }
 }
 
-template <int Rows>
-INGOT_AVX512 inline __attribute__((always_inline)) void store(const Sums<Rows> &sums, const Tile &tile) {
-  // A NaN is not below the floor, and max gives its second operand then.
-  const __m512 floor = _mm512_set1_ps(tile.isRelu ? 0.0f : -__builtin_inff());
+/// Which of a register's elements are among the first `count`.
+inline __mmask16 firstOf(int64_t count) {
+  return static_cast<__mmask16>(count >= kLanes ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
+}
+
+/// A NaN is neither below the floor nor above the ceiling: min and max give their second operand then.
+INGOT_AVX512 inline __attribute__((always_inline)) __m512 limited(__m512 x, __m512 floor, __m512 ceiling) {
+  return _mm512_min_ps(ceiling, _mm512_max_ps(floor, x));
+}
+
+template <int Rows> INGOT_AVX512 inline __attribute__((always_inline)) void store(Sums<Rows> &sums, const Tile &tile) {
+  const __mmask16 low = firstOf(tile.columns), high = firstOf(tile.columns - kLanes);
+  const __m512 floor = _mm512_set1_ps(tile.floor), ceiling = _mm512_set1_ps(tile.ceiling);
+  if (tile.added) {
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) {
+      const float *added = tile.added + i * tile.outStride;
+      sums.low[i] = _mm512_add_ps(sums.low[i], _mm512_maskz_loadu_ps(low, added));
+      sums.high[i] = _mm512_add_ps(sums.high[i], _mm512_maskz_loadu_ps(high, added + kLanes));
+    }
+  }
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
     float *out = tile.out + i * tile.outStride;
-    _mm512_storeu_ps(out, _mm512_max_ps(floor, sums.low[i]));
-    _mm512_storeu_ps(out + kLanes, _mm512_max_ps(floor, sums.high[i]));
+    _mm512_mask_storeu_ps(out, low, limited(sums.low[i], floor, ceiling));
+    _mm512_mask_storeu_ps(out + kLanes, high, limited(sums.high[i], floor, ceiling));
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace ingot::gemm {
@@ -19,9 +20,12 @@ struct Tile {
   int64_t depth = 0;             ///< elements of a row that one tap reads
   const float *panel = nullptr;  ///< [taps * depth][32]
   const float *start = nullptr;  ///< 32 numbers that the sums begin with
-  float *out = nullptr;          ///< 32 columns in every row
+  float *out = nullptr;
   int64_t outStride = 0;
-  bool isRelu = false;
+  int64_t columns = kPanel;                              ///< that are stored
+  const float *added = nullptr;                          ///< what is added to the sums, as `out` lies; null: nothing
+  float floor = -std::numeric_limits<float>::infinity(); ///< what is stored is between these, or NaN
+  float ceiling = std::numeric_limits<float>::infinity();
   const char *ahead = nullptr; ///< memory that is needed soon: fetched on the way
   int64_t aheadLines = 0;      ///< lines of it for every kAheadSteps elements of depth
 };

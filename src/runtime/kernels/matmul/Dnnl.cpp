@@ -1,5 +1,7 @@
 #include "runtime/kernels/matmul/Dnnl.h"
 
+#include "base/MappedFile.h"
+
 #include <array>
 #include <map>
 #include <mutex>
@@ -98,6 +100,7 @@ Result<std::shared_ptr<dnnl::memory>> packWeights(const void *data, const dnnl::
     auto packed = std::make_shared<dnnl::memory>(to, dnnlEngine());
     dnnl::reorder(source, *packed).execute(threadStream(), source, *packed);
     threadStream().wait();
+    MappedFile::releasePages(data, from.get_size());
     weights.entries.emplace(data, PackedWeights::Entry{from, to, packed});
     return packed;
   });

@@ -1,5 +1,6 @@
 #include "runtime/kernels/conv/Problem.h"
 #include "runtime/kernels/elementwise/test/TestKernel.h"
+#include "runtime/kernels/gemm/Tile.h"
 
 namespace ingot::test {
 namespace {
@@ -44,6 +45,48 @@ TEST(Conv, AgreesWithTheReference) {
       testCase.isConstant = {false, isConstant};
       expectFast(testCase, shape.x[0] == 0 ? "Reference" : "Dnnl", bindReferenceConv, 1e-5);
     }
+}
+
+TEST(Conv, PanelsAgreeWithTheChoice) {
+  if (!gemm::canComputeTiles())
+    GTEST_SKIP() << "this CPU has no AVX-512";
+  const std::vector<Shape> list = {
+      {{2, 20, 17, 30}, {64, 20, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{1, 20, 17, 30}, {30, 20, 3, 5}, {2, 3}, {1, 0}, {0, 2}, {1, 1}, {0, 0}},
+      {{1, 20, 17, 30}, {60, 20, 3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, {0, 0}},
+      {{2, 33, 40, 9}, {96, 33, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 33, 9, 9}, {64, 33, 1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{2, 10, 500}, {32, 10, 3}, {2}, {1}, {1}, {1}, {0}},
+      {{1, 3, 40, 40}, {32, 3, 7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}, {0, 0}},
+  };
+  for (const Shape &shape : list)
+    for (std::string activation : {"none", "relu", "silu"})
+      for (bool isChannelsLast : {false, true}) {
+        Case testCase = conv(shape);
+        auto plain = testCase.run();
+        ASSERT_TRUE(plain) << plain.error().str();
+        const TensorDesc &result = (*plain)[0].desc;
+        const std::vector<int64_t> order =
+            shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0, 2, 1};
+        if (isChannelsLast)
+          testCase.operands[0] = inOrder(*testCase.operands[0], order);
+        testCase.attributes["activation"] = activation;
+        testCase.operands.push_back(noise({result.sizes[1]}, 3));
+        testCase.operands.push_back(inOrder(noise(result.sizes, 4), order));
+        testCase.isConstant = {false, true};
+        expectSameAs(testCase, bindPanelConv, 2e-5);
+      }
+}
+
+TEST(Conv, LargeWeightsArePanels) {
+  for (const Shape &shape :
+       std::vector<Shape>{{{1, 256, 4, 4}, {256, 256, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+                          {{1, 256, 4, 4}, {256, 256, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}}) {
+    Case testCase = conv(shape);
+    testCase.isConstant = {false, true};
+    // Rounding errors grow with the square root of the number of terms, which is 2304.
+    expectFast(testCase, gemm::canComputeTiles() ? "Panel" : "Dnnl", bindReferenceConv, 5e-5);
+  }
 }
 
 TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {

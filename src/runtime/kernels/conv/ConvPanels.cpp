@@ -1,0 +1,214 @@
+// Convolutions of float32 as products: pixels are rows, and the constant weight is kept as panels. Around the image stand
+// zeros, so that pixels of one row of the result lie evenly for every tap.
+#include "runtime/kernels/conv/Problem.h"
+#include "runtime/kernels/elementwise/Strided.h"
+#include "runtime/kernels/gemm/Product.h"
+#include "runtime/threads/Pool.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ingot {
+namespace {
+
+/// Panels are filled up with zeros, which must not be much of the work.
+constexpr double kMaxWaste = 1.2;
+/// Panels win where weights come from memory, which is fetched ahead; oneDNN where they stay in a cache from one tile to
+/// the next. Images with zeros around them have to be copied first, so that more must be won.
+constexpr int64_t kMinPointwiseBytes = 128 << 10, kMinBytes = 1 << 20;
+constexpr int64_t kFloat = sizeof(float);
+
+/// The last two spatial dimensions; a signal is an image of one row.
+struct Plane {
+  int64_t height = 1, width = 1;
+};
+
+Plane planeOf(std::span<const int64_t> list, int64_t missing) {
+  return list.size() == 2 ? Plane{list[0], list[1]} : Plane{missing, list[0]};
+}
+
+struct Geometry {
+  int64_t images, channels, outChannels;
+  Plane in, out, kernel, stride, dilation, low, padded;
+
+  explicit Geometry(const ConvProblem &problem)
+      : images(problem.batch()), channels(problem.inChannels()), outChannels(problem.outChannels()),
+        in(planeOf(std::span(problem.x.sizes).subspan(2), 1)),
+        out(planeOf(std::span(problem.result.sizes).subspan(2), 1)),
+        kernel(planeOf(std::span(problem.weight.sizes).subspan(2), 1)), stride(planeOf(problem.strides, 1)),
+        dilation(planeOf(problem.dilations, 1)), low(planeOf(problem.padLow, 0)) {
+    const Plane high = planeOf(problem.padHigh, 0);
+    padded = {low.height + in.height + high.height, low.width + in.width + high.width};
+  }
+
+  bool isPadded() const { return padded.height != in.height || padded.width != in.width; }
+  /// Every pixel of the input is a row, as it lies.
+  bool isPointwise() const {
+    return kernel.height == 1 && kernel.width == 1 && stride.height == 1 && stride.width == 1 && !isPadded();
+  }
+  /// Taps of one row of the kernel read neighbours in memory.
+  bool joinsTaps() const { return dilation.width == 1; }
+  int64_t depth() const { return channels * (joinsTaps() ? kernel.width : 1); }
+  int64_t rowElements() const { return padded.width * channels; }
+  int64_t imageElements() const { return padded.height * rowElements(); }
+};
+
+std::vector<int64_t> tapsOf(const Geometry &g) {
+  std::vector<int64_t> taps;
+  for (int64_t y = 0; y < g.kernel.height; ++y)
+    for (int64_t x = 0; x < (g.joinsTaps() ? 1 : g.kernel.width); ++x)
+      taps.push_back(y * g.dilation.height * g.rowElements() + x * g.dilation.width * g.channels);
+  return taps;
+}
+
+gemm::PanelSource panelSource(const ConvProblem &problem, const Geometry &g) {
+  const std::vector<int64_t> &strides = problem.weight.strides;
+  const int64_t rowStride = strides.size() == 4 ? strides[2] : 0;
+  return {static_cast<const float *>(problem.weightData),
+          {g.kernel.height, g.kernel.width, g.channels},
+          {rowStride, strides.back(), strides[1]},
+          g.outChannels,
+          strides[0]};
+}
+
+/// The input with zeros around it, [images, height, width, channels].
+class PaddedInput {
+public:
+  PaddedInput(const ConvProblem &problem, const Geometry &g) : g(g) {
+    TensorDesc inside = problem.x;
+    inside.strides = {g.imageElements(), 1, g.rowElements(), g.channels};
+    if (problem.spatialRank() == 1)
+      inside.strides = {g.imageElements(), 1, g.channels};
+    copy = makeCopy(inside, problem.x);
+  }
+
+  int64_t elements() const { return g.images * g.imageElements(); }
+
+  void fill(const void *x, float *to) const {
+    if (g.isPadded())
+      parallelFor(0, g.images * g.padded.height, std::max<int64_t>(1, 65536 / g.rowElements()),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t row = begin; row < end; ++row)
+                      clearAround(to + row * g.rowElements(), row % g.padded.height - g.low.height);
+                  });
+    copy->run(x, to + g.low.height * g.rowElements() + g.low.width * g.channels);
+  }
+
+private:
+  /// `y` is the row in the input; outside of it all of the row is zero.
+  void clearAround(float *row, int64_t y) const {
+    const bool isOutside = y < 0 || y >= g.in.height;
+    const int64_t left = isOutside ? g.rowElements() : g.low.width * g.channels;
+    std::fill(row, row + left, 0.0f);
+    if (!isOutside)
+      std::fill(row + (g.low.width + g.in.width) * g.channels, row + g.rowElements(), 0.0f);
+  }
+
+  Geometry g;
+  std::optional<StridedCopy> copy;
+};
+
+class PanelConv final : public BoundKernel {
+public:
+  PanelConv(const ConvProblem &problem, const Geometry &g, bool needsCopy)
+      : g(g), panels(gemm::sharedPanels(panelSource(problem, g))), taps(tapsOf(g)), activation(problem.activation),
+        hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
+    if (needsCopy)
+      input.emplace(problem, g);
+  }
+
+  size_t scratchBytes() const override { return input ? static_cast<size_t>(input->elements() * kFloat) : 0; }
+
+  Status run(const KernelArgs &args) const override {
+    const auto *x = static_cast<const float *>(args.operands[ConvX]);
+    if (input) {
+      input->fill(x, static_cast<float *>(args.scratch));
+      x = static_cast<const float *>(args.scratch);
+    }
+    gemm::Product product{panels->view(), taps, g.depth(), static_cast<float *>(args.results[0]), g.outChannels, {}};
+    product.finish.activation = activation;
+    product.finish.addsBeforeActivation = true;
+    product.finish.bias = hasBias ? static_cast<const float *>(args.operands[ConvBias]) : nullptr;
+    product.finish.added = hasResidual ? static_cast<const float *>(args.operands[ConvResidual]) : nullptr;
+    if (g.isPointwise())
+      gemm::multiplyMatrix(product, {x, g.channels, 0, g.images * g.out.height * g.out.width});
+    else
+      multiplyImages(product, x);
+    return {};
+  }
+
+private:
+  void multiplyImages(const gemm::Product &product, const float *x) const {
+    const int64_t rows = g.images * g.out.height, count = product.panels.count();
+    const int64_t rowBytes = g.stride.height * g.rowElements() * kFloat;
+    const gemm::Division division = gemm::divide(rows, rowBytes, count, product.panels.depth * gemm::kPanel * kFloat);
+    parallelFor(0, division.chunks * division.groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t chunk = task / division.groups, group = task % division.groups;
+        multiplyOutputRows(product, x, {rows * chunk / division.chunks, rows * (chunk + 1) / division.chunks},
+                           {count * group / division.groups, count * (group + 1) / division.groups});
+      }
+    });
+  }
+
+  struct Range {
+    int64_t begin, end;
+  };
+
+  /// Rows of the result, counted over all images, times panels.
+  void multiplyOutputRows(const gemm::Product &product, const float *x, Range rows, Range columns) const {
+    const int64_t tiles = (g.out.width + gemm::kTileRows - 1) / gemm::kTileRows;
+    std::array<gemm::RowBlock, gemm::kBlocks> blocks;
+    size_t used = 0;
+    for (int64_t i = rows.begin * tiles; i < rows.end * tiles; ++i) {
+      const int64_t row = i / tiles, tile = i % tiles;
+      const int64_t first = g.out.width * tile / tiles, last = g.out.width * (tile + 1) / tiles;
+      const float *line =
+          x + row / g.out.height * g.imageElements() + row % g.out.height * g.stride.height * g.rowElements();
+      blocks[used++] = {line + first * g.stride.width * g.channels, g.stride.width * g.channels, last - first,
+                        row * g.out.width + first};
+      if (used < blocks.size() && i + 1 < rows.end * tiles)
+        continue;
+      gemm::multiply(product, std::span(blocks).first(used), columns.begin, columns.end);
+      used = 0;
+    }
+  }
+
+  Geometry g;
+  std::shared_ptr<const gemm::Panels> panels;
+  std::vector<int64_t> taps;
+  std::optional<PaddedInput> input;
+  Activation activation;
+  bool hasBias, hasResidual;
+};
+
+bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
+  for (size_t i = 0; i < desc.sizes.size(); ++i)
+    if (desc.sizes[i] != 1 && desc.strides[i] != wanted.strides[i])
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool prefersPanels(const ConvProblem &problem) {
+  return problem.weight.numel() * kFloat >= (Geometry(problem).isPointwise() ? kMinPointwiseBytes : kMinBytes);
+}
+
+std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
+  if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.groups != 1 ||
+      problem.spatialRank() > 2)
+    return nullptr;
+  const Geometry g(problem);
+  const auto columns = static_cast<double>(g.outChannels);
+  const auto filled = static_cast<double>((g.outChannels + gemm::kPanel - 1) / gemm::kPanel * gemm::kPanel);
+  const bool hasPlainAdditions = (!problem.bias || problem.bias->isContiguous()) &&
+                                 (!problem.residual || hasStridesOf(*problem.residual, problem.result));
+  if (filled > kMaxWaste * columns || !hasPlainAdditions)
+    return nullptr;
+  const bool isInPlace = !g.isPadded() && hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes));
+  return std::make_unique<PanelConv>(problem, g, !isInPlace);
+}
+
+} // namespace ingot
