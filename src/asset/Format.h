@@ -8,6 +8,7 @@
 //       plan.json           the steps the runtime executes (runtime/PlanJson.h)
 //       kernels.so          compiled loops, absent when the plan needs none
 //       meta.json           what the two were made from, and their checksums
+//       prepared.bin        constants that were computed from weights at the first load (runtime/Prepared.h), if large
 //
 // Rules
 // - The portable part (everything but cache/) never changes once it is saved. A save writes a hidden
@@ -50,6 +51,7 @@ inline constexpr std::string_view kCacheFolder = "cache";
 inline constexpr std::string_view kPlanFile = "plan.json";
 inline constexpr std::string_view kKernelsFile = "kernels.so";
 inline constexpr std::string_view kMetaFile = "meta.json";
+inline constexpr std::string_view kPreparedFile = "prepared.bin";
 
 /// The asset runs some of its operators with the libtorch plugin.
 inline constexpr std::string_view kRequiresLibtorch = "libtorch";

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 using namespace ingot;
@@ -52,22 +51,30 @@ Result<std::shared_ptr<MappedFile>> mapMember(const std::string &folder, std::st
   return MappedFile::open(path);
 }
 
-Result<std::shared_ptr<MappedFile>> mapListed(const std::string &folder, std::string_view name, const FileInfo &listed,
-                                              Verify verify) {
+/// Pages are given back as they have been read: they may never be needed again.
+Status checkContent(const MappedFile &file, const FileInfo &listed) {
+  constexpr size_t piece = size_t(4) << 20;
+  Hasher hasher;
+  std::span<const std::byte> rest = file.bytes();
+  while (!rest.empty()) {
+    std::span<const std::byte> next = rest.first(std::min(piece, rest.size()));
+    hasher.add(next);
+    if (file.bytes().size() > piece)
+      MappedFile::releasePages(next.data(), next.size());
+    rest = rest.subspan(next.size());
+  }
+  if (hasher.finish() != listed.checksum)
+    return corruptError("'" + file.path() + "' is damaged: its checksum does not match the manifest");
+  return {};
+}
+
+Result<std::shared_ptr<MappedFile>> mapListed(const std::string &folder, std::string_view name,
+                                              const FileInfo &listed) {
   INGOT_TRY(std::shared_ptr<MappedFile> file, mapMember(folder, name));
   std::string path = join(folder, name);
   if (file->bytes().size() != listed.size)
     return corruptError("'" + path + "' has " + std::to_string(file->bytes().size()) + " bytes, the manifest says " +
                         std::to_string(listed.size) + ": the file is truncated or was changed");
-  if (verify == Verify::Structure || listed.size == 0)
-    return file;
-  std::span<const std::byte> bytes = file->bytes();
-  // Only advice, so the answer does not matter.
-  (void)::madvise(const_cast<std::byte *>(bytes.data()), bytes.size(), MADV_SEQUENTIAL);
-  Hash128 actual = hashBytes(bytes);
-  (void)::madvise(const_cast<std::byte *>(bytes.data()), bytes.size(), MADV_NORMAL);
-  if (actual != listed.checksum)
-    return corruptError("'" + path + "' is damaged: its checksum does not match the manifest");
   return file;
 }
 
@@ -111,7 +118,8 @@ Result<Asset> asset::readAsset(const std::string &path, Verify verify) {
   asset.checksum = checked.checksum;
   std::shared_ptr<MappedFile> weights;
   for (const auto &[name, listed] : asset.manifest.files) {
-    INGOT_TRY(std::shared_ptr<MappedFile> file, mapListed(path, name, listed, verify));
+    INGOT_TRY(std::shared_ptr<MappedFile> file, mapListed(path, name, listed));
+    asset.files.emplace_back(name, file);
     if (name == kProgramFile)
       asset.program = std::move(file);
     else if (name == kWeightsFile)
@@ -122,8 +130,16 @@ Result<Asset> asset::readAsset(const std::string &path, Verify verify) {
     return std::move(tensors.error()).note("while reading '" + weights->path() + "'");
   asset.weights = *std::move(tensors);
   asset.weights.memory = std::move(weights);
+  if (verify == Verify::Everything)
+    INGOT_CHECK(checkContents(asset));
   INGOT_CHECK(checkWeights(asset));
   return asset;
+}
+
+Status asset::checkContents(const Asset &asset) {
+  for (const auto &[name, file] : asset.files)
+    INGOT_CHECK(checkContent(*file, asset.manifest.files.find(name)->second));
+  return {};
 }
 
 bool asset::looksLikeAsset(const std::string &path) {

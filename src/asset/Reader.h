@@ -19,6 +19,7 @@ struct Asset {
   Manifest manifest;
   Hash128 checksum; ///< of the manifest, and so of everything; identifies the asset
   std::shared_ptr<MappedFile> program;
+  std::vector<std::pair<std::string, std::shared_ptr<MappedFile>>> files; ///< all that the manifest lists
   SafeTensors weights; ///< by key, see Manifest::weights
 
   std::span<const std::byte> programBytes() const { return program->bytes(); }
@@ -33,6 +34,9 @@ enum class Verify {
 };
 
 Result<Asset> readAsset(const std::string &path, Verify verify = Verify::Everything);
+
+/// What Verify::Everything does more than Verify::Structure.
+Status checkContents(const Asset &asset);
 
 /// The manifest of the directory `path`, without looking at other files.
 Result<CheckedManifest> readManifest(const std::string &path);

@@ -49,10 +49,12 @@ Status Program::Impl::prepare() {
   if (!source.findSymbol && !source.kernelLibrary.empty())
     INGOT_CHECK(library.open(source.kernelLibrary));
   INGOT_CHECK(states.create(source));
+  prepared = PreparedFile(source.preparedPath, source.preparedKey);
   for (const Function &function : source.plan.functions) {
     INGOT_TRY(std::unique_ptr<Entry> entry, prepareEntry(function));
     entries.push_back(std::move(entry));
   }
+  prepared.save();
   description = describePlan(source.plan);
   return {};
 }
@@ -94,6 +96,28 @@ Status Program::Impl::defineConstants(Entry &entry) const {
   return {};
 }
 
+/// Memory for the results of a prologue; true where they are in the cache already.
+Result<bool> Program::Impl::placePrepared(Entry &entry, const Binding &binding, std::span<std::byte *> bases) {
+  std::vector<size_t> outputs, sizes;
+  for (size_t i = 0; i < bases.size(); ++i)
+    if (const Buffer &buffer = binding.buffers()[i]; buffer.kind == BufferKind::Output) {
+      outputs.push_back(i);
+      sizes.push_back(buffer.bytes);
+    }
+  const std::vector<const std::byte *> found = prepared.take(sizes);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!found.empty()) {
+      bases[outputs[i]] = const_cast<std::byte *>(found[i]); // nobody writes to constants
+      continue;
+    }
+    INGOT_TRY(std::shared_ptr<std::byte> block, allocateBlock(sizes[i]));
+    bases[outputs[i]] = block.get();
+    prepared.add({block.get(), sizes[i]});
+    entry.prepared.push_back(std::move(block));
+  }
+  return !found.empty();
+}
+
 /// Runs the steps that depend on constants only; their results become constants themselves.
 Status Program::Impl::runPrologue(Entry &entry) {
   if (entry.function().prologue.empty())
@@ -103,15 +127,9 @@ Status Program::Impl::runPrologue(Entry &entry) {
   INGOT_TRY(std::shared_ptr<std::byte> arena, allocateBlock(binding->arenaBytes()));
   std::vector<std::byte *> bases(binding->buffers().size());
   binding->placeBuffers(arena.get(), bases);
-  for (size_t i = 0; i < bases.size(); ++i) {
-    const Buffer &buffer = binding->buffers()[i];
-    if (buffer.kind != BufferKind::Output)
-      continue;
-    INGOT_TRY(std::shared_ptr<std::byte> block, allocateBlock(buffer.bytes));
-    bases[i] = block.get();
-    entry.prepared.push_back(std::move(block));
-  }
-  INGOT_CHECK(binding->run(bases));
+  INGOT_TRY(bool isComputed, placePrepared(entry, *binding, bases));
+  if (!isComputed)
+    INGOT_CHECK(binding->run(bases));
   for (const KeptValue &kept : binding->kept()) {
     KnownValue known{.desc = kept.desc, .data = nullptr, .bytes = 0, .scalar = kept.scalar};
     if (!kept.scalar) {

@@ -29,6 +29,8 @@ struct ProgramSource {
   /// Instead of kernelLibrary, for tests.
   std::function<void *(const std::string &symbol)> findSymbol;
   std::shared_ptr<const void> keepAlive; ///< what the weights lie in
+  /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
+  std::string preparedPath, preparedKey;
 };
 
 /// Contiguous memory of its own. Copies share it.

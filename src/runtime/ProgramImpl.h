@@ -4,6 +4,7 @@
 #include "runtime/BindingCache.h"
 #include "runtime/KernelLibrary.h"
 #include "runtime/MemoryPool.h"
+#include "runtime/Prepared.h"
 #include "runtime/Program.h"
 #include "runtime/States.h"
 
@@ -79,6 +80,7 @@ struct Program::Impl {
   KernelLibrary library;
   States states;
   MemoryPool memory;
+  PreparedFile prepared;
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;
 
@@ -88,6 +90,7 @@ struct Program::Impl {
   Status prepare();
   Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
   Status defineConstants(Entry &entry) const;
+  Result<bool> placePrepared(Entry &entry, const Binding &binding, std::span<std::byte *> bases);
   Status runPrologue(Entry &entry);
   Result<const void *> contiguousConstant(const void *data, const TensorDesc &desc);
   Result<Entry *> findEntry(std::string_view name) const;

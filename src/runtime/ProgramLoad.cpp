@@ -1,6 +1,7 @@
 // From an asset on disk to a program: the cache entry for this CPU is found, or made.
 #include "asset/Cache.h"
 #include "asset/Reader.h"
+#include "base/Hash.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
 #include "runtime/PlanJson.h"
@@ -8,6 +9,7 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
 #include <algorithm>
+#include <future>
 
 namespace ingot {
 namespace {
@@ -69,9 +71,11 @@ Status checkFallback(const asset::Manifest &manifest, const LoadOptions &options
 } // namespace
 
 Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
-  INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath));
+  INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath, asset::Verify::Structure));
   INGOT_CHECK(checkFallback(opened.manifest, options));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
+  // Every byte is read while the plan is made ready; nothing runs before both are done.
+  std::future<Status> checked = std::async(std::launch::async, [source] { return asset::checkContents(*source); });
   INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath));
   ProgramSource parts;
   INGOT_TRY(parts.plan, planFromJson(special.planText()));
@@ -80,6 +84,8 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
     return corruptError("the plan runs operators with PyTorch, which the asset's manifest does not say");
   parts.kernelLibrary = special.kernels;
   parts.keepAlive = source;
+  parts.preparedPath = special.folder + "/" + std::string(asset::kPreparedFile);
+  parts.preparedKey = source->checksum.hex() + " " + hashText(special.planText()).hex();
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
     if (!weight)
@@ -88,7 +94,9 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
       return std::nullopt;
     return WeightView{weight->dtype, weight->shape, weight->data};
   };
-  return Program::create(std::move(parts));
+  Result<std::shared_ptr<Program>> program = Program::create(std::move(parts));
+  INGOT_CHECK(checked.get());
+  return program;
 }
 
 } // namespace ingot

@@ -20,14 +20,14 @@ constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kSlack = 4096;
 
 std::shared_ptr<float> allocate(size_t count) {
-  const size_t alignment = count * sizeof(float) >= kLargePage ? kLargePage : 64;
-  const size_t bytes = (count * sizeof(float) + alignment - 1) / alignment * alignment;
-  auto *memory = static_cast<float *>(std::aligned_alloc(alignment, bytes));
-  if (!memory)
+  const size_t bytes = count * sizeof(float);
+  void *memory = nullptr;
+  if (::posix_memalign(&memory, bytes >= kLargePage ? kLargePage : 64, bytes) != 0)
     throw std::bad_alloc();
-  if (alignment == kLargePage)
-    madvise(memory, bytes, MADV_HUGEPAGE); // a wish; small pages work too
-  return {memory, std::free};
+  // A wish; small pages work too, and are better for the rest, of which a large one would be mostly empty.
+  if (bytes >= kLargePage)
+    ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  return {static_cast<float *>(memory), std::free};
 }
 
 /// The offset of row `index`, counted over all dimensions of the depth but the last.

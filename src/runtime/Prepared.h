@@ -1,0 +1,32 @@
+// What the prologues of a program computed, kept in a file of the cache: the next load maps it instead of computing it.
+#pragma once
+
+#include "base/MappedFile.h"
+
+#include <span>
+#include <vector>
+
+namespace ingot {
+
+/// Layout: a line with the format, the key and the size, padded to 4096 bytes; then the buffers in the order of the program, each at
+/// a multiple of 64 bytes. A file that does not fit is ignored and written anew.
+class PreparedFile {
+public:
+  PreparedFile() = default;
+  /// `key` says what the content was made from. Without a path nothing is read or written.
+  PreparedFile(std::string path, const std::string &key);
+
+  /// The next buffers, read-only; none where they have to be computed and given to `add`.
+  std::vector<const std::byte *> take(std::span<const size_t> sizes);
+  void add(std::span<const std::byte> buffer);
+  /// Writes what was added, if it is worth it. The program runs without the file, so that failures do not matter.
+  void save();
+
+private:
+  std::string path, title;
+  std::shared_ptr<MappedFile> file;
+  size_t offset = 0;
+  std::vector<std::span<const std::byte>> added;
+};
+
+} // namespace ingot
