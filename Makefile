@@ -46,6 +46,7 @@ demo: build ## convert a model, run it and compare it with PyTorch
 
 bench: build ## measure Ingot beside other runtimes, each in its own environment (an hour; the first time more)
 	@$(PY) bench/run.py
+	@$(PY) bench/overheads.py
 
 bench-quick: build ## three models of it in two minutes
 	@$(PY) bench/run.py --quick

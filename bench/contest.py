@@ -88,6 +88,8 @@ class Entry:
     runtime: str
     error: str = ""
     convert_s: float = 0.0
+    prepare_s: float = 0.0
+    """The first load of an artifact on this machine, to its first result: what compiles, compiles here."""
     start_s: float = 0.0
     """From the start of a process to its first result; the artifact has been prepared for this machine."""
     peak_mb: float = 0.0
@@ -124,12 +126,14 @@ def prepared(task: Task, runtimes: Sequence[str], artifacts: dict[str, Path], ch
         for name in runtimes:
             try:
                 # Once for what the runtime keeps beside the artifact, and once more to see how it starts.
-                for _ in range(2):
+                for turn in range(2):
                     if name in running:
                         running.pop(name).close()
                     running[name] = process = Process(name)
                     load = {"artifact": str(artifacts[name]), "inputs": str(task.inputs), "threads": task.threads}
-                    process.ask("load", **load)
+                    seconds = process.ask("load", **load)["seconds"]
+                    if turn == 0:
+                        entries[name].prepare_s = seconds
                 entries[name].start_s = time.perf_counter() - process.started
                 outputs = task.folder / f"{name}.npz"
                 process.ask("save", outputs=str(outputs))

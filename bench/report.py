@@ -42,6 +42,21 @@ def spread(samples: Sequence[float]) -> str:
     return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
+def mean_of(ratios: Sequence[float]) -> float:
+    return math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
+
+
+def means_by_peer(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
+    """Over the models that the peer ran, and the smallest of them."""
+    parts = []
+    for name in runtimes:
+        pairs = [(row.median(name), row.median("ingot")) for row in rows]
+        ratios = [theirs / ours for theirs, ours in pairs if theirs is not None and ours is not None]
+        if name != "ingot" and ratios:
+            parts.append(f"{name} {mean_of(ratios):.2f}x (least {min(ratios):.2f}x)")
+    return ", ".join(parts)
+
+
 def table(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
     lines = [f"{'model':<22}{'batch':>6}{'threads':>8}" + "".join(f"{name:>24}" for name in runtimes) + f"{'ratio':>8}"]
     for row in rows:
@@ -57,8 +72,8 @@ def table(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
         )
     ratios = [ratio for row in rows if (ratio := row.ratio()) is not None]
     if ratios:
-        mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
-        lines.append(f"ms: median [quarter, three quarters]; ratio: fastest peer / Ingot; geometric mean {mean:.2f}x")
+        lines.append("ms: median [quarter, three quarters]; ratio: fastest peer / Ingot")
+        lines.append(f"geometric means: fastest peer / Ingot {mean_of(ratios):.2f}x; {means_by_peer(rows, runtimes)}")
     for row in rows:
         for entry in row.entries:
             if entry.error:
@@ -71,7 +86,8 @@ def costs(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
     lines = [f"{'model':<22}{'':>14}" + "".join(f"{name:>14}" for name in runtimes)]
     for row in rows:
         by_name = {entry.runtime: entry for entry in row.entries if entry.samples_ms}
-        for label, field in (("convert s", "convert_s"), ("start s", "start_s"), ("peak MB", "peak_mb")):
+        fields = {"convert s": "convert_s", "prepare s": "prepare_s", "start s": "start_s", "peak MB": "peak_mb"}
+        for label, field in fields.items():
             cells = "".join(f"{getattr(by_name[n], field):>14.2f}" if n in by_name else f"{'-':>14}" for n in runtimes)
             lines.append(f"{row.model:<22}{label:>14}{cells}")
     return "\n".join(lines)

@@ -39,6 +39,7 @@ DEFAULTS = {
     "divisor": "0",
     "minimum": "False",
     "causal": "False",
+    "nan_rows": "False",
     "step": "1",
     "mode": None,
     "value": "0.0",
@@ -104,7 +105,7 @@ def argument(records: dict[str, Any], name: str, record: str) -> Argument:
         cases = tuple(records[case["def"]]["str"] for case in entry["enumerants"])
         return Argument(name, "choice", cases)
     if "Attr" in parents:
-        return Argument(name, record)
+        return Argument(name, entry["baseAttr"]["def"] if "DefaultValuedAttr" in parents else record)
     is_variadic, is_optional = "Variadic" in parents, "Optional" in parents
     base = entry["baseType"]["def"] if is_variadic or is_optional else record
     kind = {"Ingot_Tensor": "tensor", "Ingot_Any": "any"}.get(base, "number")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot import _arrays, _core
+from ingot._quick import QuickCall
 from ingot._tree import Tree
 from ingot.errors import UsageError
 from ingot.module import Module
@@ -88,6 +89,7 @@ class _Signature:
         )
         self._arguments = Tree.parse(described.get("in_spec", ""))
         self._results = Tree.parse(described.get("out_spec", ""))
+        self.quick = QuickCall.of(self.entry, self._arguments, self._results)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """One value for each input. Arguments of the original call, or inputs by name."""
@@ -250,6 +252,10 @@ class Program:
         signature = self._signatures.get(entry)
         if signature is None:
             raise UsageError(f"there is no entry point '{entry}'; there are {', '.join(self._signatures)}")
+        if signature.quick is not None and not kwargs:
+            results = signature.quick.run(core, args)
+            if results is not NotImplemented:
+                return results
         values = signature.flatten(args, kwargs)
         given = [
             (port, value)

@@ -66,18 +66,20 @@ Result<DictionaryAttr> parseAttributes(StringRef text, MLIRContext *context) {
   return attributes;
 }
 
-/// Every attribute of an op of ours is there, and no other.
+/// Every attribute of an op of ours is there, unless it has a default, and no other.
 Status checkNames(RegisteredOperationName name, DictionaryAttr attributes) {
   if (!name.getStringRef().starts_with("ingot."))
     return {};
   std::string known;
   llvm::StringSet<> names;
+  NamedAttrList defaults;
+  name.populateDefaultAttrs(defaults);
   for (StringAttr attribute : name.getAttributeNames()) {
     if (attribute == kGroups)
       continue;
     names.insert(attribute.getValue());
     known += (known.empty() ? "" : ", ") + attribute.str();
-    if (!attributes.contains(attribute.getValue()))
+    if (!attributes.contains(attribute.getValue()) && !defaults.get(attribute))
       return usageError(name.getStringRef().str() + " needs the attribute '" + attribute.str() + "'");
   }
   for (NamedAttribute given : attributes)

@@ -17,6 +17,8 @@ constexpr double kMaxWaste = 1.2;
 /// Panels win where weights come from memory, which is fetched ahead; oneDNN where they stay in a cache from one tile to
 /// the next. Images with zeros around them have to be copied first, so that more must be won.
 constexpr int64_t kMinPointwiseBytes = 128 << 10, kMinBytes = 1 << 20;
+/// Images of a few pixels (squeeze-and-excite blocks have one) take less time than oneDNN's preparations.
+constexpr int64_t kFewPixels = 16;
 constexpr int64_t kFloat = sizeof(float);
 
 /// The last two spatial dimensions; a signal is an image of one row.
@@ -47,6 +49,7 @@ struct Geometry {
   bool isPointwise() const {
     return kernel.height == 1 && kernel.width == 1 && stride.height == 1 && stride.width == 1 && !isPadded();
   }
+  bool hasFewPixels() const { return isPointwise() && images * out.height * out.width <= kFewPixels; }
   /// Taps of one row of the kernel read neighbours in memory.
   bool joinsTaps() const { return dilation.width == 1; }
   int64_t depth() const { return channels * (joinsTaps() ? kernel.width : 1); }
@@ -193,7 +196,8 @@ bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
 } // namespace
 
 bool prefersPanels(const ConvProblem &problem) {
-  return problem.weight.numel() * kFloat >= (Geometry(problem).isPointwise() ? kMinPointwiseBytes : kMinBytes);
+  const Geometry g(problem);
+  return g.hasFewPixels() || problem.weight.numel() * kFloat >= (g.isPointwise() ? kMinPointwiseBytes : kMinBytes);
 }
 
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
@@ -205,7 +209,7 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
   const auto filled = static_cast<double>((g.outChannels + gemm::kPanel - 1) / gemm::kPanel * gemm::kPanel);
   const bool hasPlainAdditions = (!problem.bias || problem.bias->isContiguous()) &&
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  if (filled > kMaxWaste * columns || !hasPlainAdditions)
+  if ((filled > kMaxWaste * columns && !g.hasFewPixels()) || !hasPlainAdditions)
     return nullptr;
   const bool isInPlace = !g.isPadded() && hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes));
   return std::make_unique<PanelConv>(problem, g, !isInPlace);

@@ -44,12 +44,13 @@ INGOT_SIMD double squaresChunk(const float *x, float shift, int64_t count) {
   return total(lanes) + rest;
 }
 
-/// exp for sums that have a 1 in them: 0 instead of subnormal numbers, which CPUs compute a hundred times slower, and which
-/// masks make many of. NaN stays.
+/// exp of x <= 0, for sums that have a 1 in them: 0 instead of subnormal numbers, which CPUs compute a hundred times
+/// slower, and which masks make many of. NaN stays.
 __attribute__((always_inline)) inline float expOrZero(float x) {
   constexpr float smallest = -87.0f;
-  const float y = scalar::exp(x < smallest ? smallest : x);
-  return x < smallest ? 0.0f : y;
+  const math::ExpReduction a = math::reduceExp(x < smallest ? smallest : x);
+  const float y = math::fma(a.r * a.r, math::expTail(a.r), a.r) + 1.0f;
+  return x < smallest ? 0.0f : y * math::powerOfTwo(static_cast<uint32_t>(a.n));
 }
 
 INGOT_SIMD void expChunk(float *y, const float *x, float shift, int64_t count) {

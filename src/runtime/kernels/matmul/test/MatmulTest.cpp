@@ -45,7 +45,7 @@ TEST(Matmul, AgreesWithTheReferenceForAllShapes) {
       Case testCase = matmul(noise(a, 1), noise(b, 2));
       testCase.isConstant = {false, isConstant};
       const bool isEmpty = std::ranges::count(a, 0) + std::ranges::count(b, 0) > 0;
-      const char *fast = isConstant && b.size() == 2 ? byPanels() : "Matmul";
+      const char *fast = isConstant && b.size() == 2 ? byPanels() : "Dnnl";
       expectFast(testCase, isEmpty ? "Reference" : fast, bindReferenceMatmul, 1e-5);
     }
 }
@@ -57,6 +57,18 @@ TEST(Matmul, DividesLargeProducts) {
     // Rounding errors grow with the square root of the depth.
     expectFast(testCase, byPanels(), bindReferenceMatmul, 1e-6 * std::sqrt(static_cast<double>(k)));
   }
+}
+
+TEST(Matmul, ManySmallMatrices) {
+  const char *fast = gemm::canComputeTiles() ? "Batched" : "Dnnl";
+  Tensor a = inOrder(noise({2, 3, 50, 20}, 1), {0, 2, 1, 3}), b = inOrder(noise({2, 3, 20, 40}, 2), {0, 1, 3, 2});
+  expectFast(matmul(a, b), fast, bindReferenceMatmul, 1e-5);
+  expectFast(matmul(noise({2, 1, 50, 20}, 1), noise({1, 3, 20, 64}, 2)), fast, bindReferenceMatmul, 1e-5);
+  expectFast(matmul(noise({300, 7}, 1), noise({2, 7, 9}, 2)), fast, bindReferenceMatmul, 1e-5);
+  Case complete = matmul(a, b, "silu");
+  complete.operands.push_back(noise({40}, 3));
+  complete.operands.push_back(noise({2, 3, 50, 40}, 4));
+  expectFast(complete, fast, bindReferenceMatmul, 2e-5);
 }
 
 TEST(Matmul, AddsBiasActivationAndResidualInThisOrder) {
