@@ -96,7 +96,8 @@ INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_pat
 INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program **program);
 
 /* The same with options, which may be NULL; keys: fallback (true lets an asset that was converted with fallback run
- * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused). */
+ * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused), disable_passes (names of
+ * passes to leave out when the asset is specialised). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);

@@ -129,13 +129,17 @@ class Program:
         source: str | os.PathLike[str] | Module | _core.Converted,
         *,
         fallback: bool = False,
+        disable_passes: Sequence[str] = (),
         _returns_torch: bool = False,
         _keep_alive: Any = None,
         _origin: Any = None,
     ) -> None:
-        """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called."""
+        """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called.
+
+        `disable_passes` are left out where it has to be compiled for this CPU.
+        """
         self._returns_torch = _returns_torch
-        self._options = json.dumps({"fallback": fallback})
+        self._options = json.dumps({"fallback": fallback, "disable_passes": list(disable_passes)})
         self._lock = threading.Lock()
         self._loaded: _core.Program | None = None
         self._is_stripped = False
@@ -155,12 +159,12 @@ class Program:
         self._signatures = {entry["name"]: _Signature(entry) for entry in manifest["entry_points"]}
 
     @classmethod
-    def _made_in(cls, make: Callable[[str], None], fallback: bool) -> Program:
+    def _made_in(cls, make: Callable[[str], None], fallback: bool, disable_passes: Sequence[str] = ()) -> Program:
         """A program of an asset that `make` saves at the path it is given, which is temporary."""
         path, folder = _temporary_asset()
         try:
             make(path)
-            program = cls(path, fallback=fallback, _returns_torch=True)
+            program = cls(path, fallback=fallback, disable_passes=disable_passes, _returns_torch=True)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -176,11 +176,17 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
   if (!object.is_object())
     return usageError("options must be a JSON object");
   for (const auto &[key, value] : object.items()) {
-    if (key != "fallback")
-      return usageError("there is no option `" + key + "`");
-    if (!value.is_boolean())
+    const bool isNames = value.is_array() && std::ranges::all_of(value, [](const auto &item) { return item.is_string(); });
+    if (key == "fallback" && value.is_boolean())
+      options.fallback = value.get<bool>();
+    else if (key == "disable_passes" && isNames)
+      options.disabledPasses = value.get<std::vector<std::string>>();
+    else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");
-    options.fallback = value.get<bool>();
+    else if (key == "disable_passes")
+      return usageError("option `" + key + "` must be a list of pass names");
+    else
+      return usageError("there is no option `" + key + "`");
   }
   return options;
 }

@@ -46,6 +46,8 @@ struct MemoryUse {
 struct LoadOptions {
   /// Programs that run some of their operators with PyTorch are refused unless this is set.
   bool fallback = false;
+  /// Passes to leave out where the asset has to be specialised; such a specialisation is kept apart from others.
+  std::vector<std::string> disabledPasses = {};
 };
 
 class States; ///< States.h
