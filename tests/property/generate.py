@@ -23,6 +23,8 @@ class NoValueError(Exception):
 
 
 class Generator:
+    no_value = NoValueError()
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.seed = seed
@@ -82,6 +84,12 @@ class Generator:
             return self.choose(fitting)
         shape = [1 if self.chance(0.3) else size for size in value.shape][self.number(0, value.dim()) :]
         return self.constant(tuple(shape), NAMES[value.dtype], static=name)
+
+    def apart(self, name: str) -> str:
+        """A partner in other memory: what writing over one's own operands gives is not defined."""
+        other = self.partner(name)
+        place = self.value_of(name).untyped_storage().data_ptr()
+        return f"{other}.clone()" if self.value_of(other).untyped_storage().data_ptr() == place else other
 
     def mask(self, name: str) -> str:
         value = self.value_of(name)

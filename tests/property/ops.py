@@ -183,7 +183,6 @@ def along(g: Generator) -> str:
 
 def index(g: Generator) -> str:
     x = g.value(ANY)
-    size = g.value_of(x).dim()
     places = g.constant((g.number(0, 4),), "i64", "indices")
     same = g.constant(tuple(g.value_of(x).shape), "i64", "indices", static=x)
     forms = [
@@ -197,7 +196,7 @@ def index(g: Generator) -> str:
         "torch.gather({x}, {a}, {j})",
         "torch.take_along_dim({x}, {j}, {a})",
         "torch.scatter({x}, {a}, {j}, 1)",
-        "torch.scatter_add({x}, {a}, {j}, {x})" if size <= 1 else "torch.scatter({x}, {a}, {j}, {x}) * 0",
+        "torch.scatter_add({x}, {a}, {j}, {x})",
         "torch.scatter_reduce({x}, {a}, {j}, {x}, 'amax')",
         "torch.index_add({x}, {a}, {i}, {x}.index_select({a}, {i}))",
         "torch.index_fill({x}, {a}, {i}, 1)",
