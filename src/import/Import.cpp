@@ -2,6 +2,7 @@
 
 #include "dialect/Conventions.h"
 #include "import/GraphImporter.h"
+#include "import/Guards.h"
 #include "import/Location.h"
 #include "import/SignatureText.h"
 
@@ -219,6 +220,9 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
     symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
   }
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
+  if (std::vector<std::string> equations = sizeEquations(program); !equations.empty())
+    func->setAttr(attr::kEquations,
+                  builder.getStrArrayAttr(SmallVector<StringRef>(equations.begin(), equations.end())));
   if (!options.takesWeights)
     return;
   SmallVector<StringRef> keys;

@@ -176,7 +176,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
   if (!object.is_object())
     return usageError("options must be a JSON object");
   for (const auto &[key, value] : object.items()) {
-    const bool isNames = value.is_array() && std::ranges::all_of(value, [](const auto &item) { return item.is_string(); });
+    const bool isNames =
+        value.is_array() && std::ranges::all_of(value, [](const auto &item) { return item.is_string(); });
     if (key == "fallback" && value.is_boolean())
       options.fallback = value.get<bool>();
     else if (key == "disable_passes" && isNames)

@@ -94,7 +94,7 @@ private:
     for (size_t i = 0; i < draft.operands.size(); ++i) {
       if (i == operand || at(draft.operandAt[i]).buffer != root)
         continue;
-      if (at(draft.operandAt[i]) != at(draft.operandAt[operand]) ||
+      if (draft.kernel->readsLate || at(draft.operandAt[i]) != at(draft.operandAt[operand]) ||
           !sameLayout(draft.operands[i].desc, draft.operands[operand].desc))
         return false;
     }

@@ -44,6 +44,8 @@ public:
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::bindSymbol));
     for (size_t i = 0; i < inputs.size(); ++i)
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::checkDim));
+    for (const std::string &equation : function.equations)
+      INGOT_CHECK(checkEquation(equation));
     return {};
   }
 
@@ -139,6 +141,21 @@ private:
     if (unknownCount == 0 && expected && *expected != dim.size)
       return badDim(dim, "expected " + std::to_string(*expected));
     return {};
+  }
+
+  Status checkEquation(std::string_view equation) const {
+    const size_t sign = equation.find("==");
+    if (sign == std::string_view::npos)
+      return {};
+    std::optional<int64_t> left = evaluate(equation.substr(0, sign), symbols);
+    std::optional<int64_t> right = evaluate(equation.substr(sign + 2), symbols);
+    if (!left || !right || *left == *right)
+      return {};
+    std::string sizes;
+    for (const auto &[symbol, size] : symbols)
+      sizes += (sizes.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+    return usageError("the program was exported for sizes with " + std::string(equation) + ", and here " + sizes)
+        .note("export it with inputs of these sizes, or without deciding by sizes");
   }
 
   Status setSymbol(const Dim &dim, const std::string &symbol, int64_t value) {

@@ -1,4 +1,4 @@
-"""Random graphs against eager: python -m property --count 20000 [--seed 0] [--jobs 2], or --case FILE, or --show SEED."""
+"""Random graphs against eager: python -m property --count 20000 [--seed 0] [--jobs 2]"""
 
 from __future__ import annotations
 

@@ -100,9 +100,9 @@ def edges(shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator
     if dtype.is_complex:
         special = torch.tensor([complex(0.0, -0.0), complex(float("inf"), 0.0), complex(float("nan"), 1.0)])
     elif dtype.is_floating_point:
-        finite = torch.finfo(dtype)
-        rare = [finite.max, finite.tiny, -finite.max]
-        special = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 0.0, *rare], dtype=torch.float64)
+        # The largest number is not among them: whether products overflow on the way is a matter of their order.
+        rare = [float("nan"), float("inf"), -float("inf"), -0.0, 0.0, torch.finfo(dtype).tiny]
+        special = torch.tensor(rare, dtype=torch.float64)
     else:
         special = torch.tensor([torch.iinfo(dtype).min, torch.iinfo(dtype).max])
     chosen = special[torch.randint(0, len(special), shape, generator=generator)].to(dtype)

@@ -13,7 +13,7 @@ import torch
 from conformance.compare import difference
 from conformance.exact import is_near
 from property.case import Case, Input, build, target
-from property.evaluate import Undetermined, check_determined, is_inexact, quiet, wide_outputs
+from property.evaluate import UndeterminedError, check_determined, is_inexact, quiet, wide_outputs
 from torch.export import Dim
 
 PASS_TABLE = Path(__file__).parents[2] / "src" / "pipeline" / "PassRunner.cpp"
@@ -153,7 +153,7 @@ def expectation(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int) -
     try:
         check_determined(case, shapes, calls)
         return call(build(case), case, shapes, calls)
-    except Undetermined:
+    except UndeterminedError:
         return None
 
 

@@ -24,7 +24,7 @@ LARGEST = 2000
 SCOPE, WIDE_SCOPE = namespace(), namespace(WIDE_DTYPES)
 
 
-class Undetermined(Exception):
+class UndeterminedError(Exception):
     """The results depend on how numbers are rounded, or eager has none."""
 
 
@@ -74,15 +74,15 @@ class Evaluation:
             shadow[name] = value.clone()
 
     def step(self, line: str) -> None:
-        """Runs a line; raises Undetermined, or what eager raises. After that the evaluation is of no use."""
+        """Runs a line; raises UndeterminedError, or what eager raises. After that the evaluation is of no use."""
         exact = self.exact_result(line)
         with quiet():
             execute(line, self.values, SCOPE)
             result = self.values[target(line)]
             if not isinstance(result, torch.Tensor):
-                raise Undetermined("not a tensor")
+                raise UndeterminedError("not a tensor")
             if exact is not None and not is_close(exact.to(result.dtype), result, 1.0):
-                raise Undetermined("eager is far from float64: it overflows on the way, or rounds a lot")
+                raise UndeterminedError("eager is far from float64: it overflows on the way, or rounds a lot")
             rounds = exact is None or not same(widen(result), exact)
             for number, shadow in enumerate(self.shadows):
                 self.step_shadow(line, shadow, rounds, number)
@@ -119,10 +119,10 @@ class Evaluation:
     def check(self, name: str) -> None:
         result = self.values[name]
         if result.numel() > LARGEST:
-            raise Undetermined("too large")
+            raise UndeterminedError("too large")
         for shadow in self.shadows:
             if not is_close(shadow[name], result):
-                raise Undetermined(f"{name} depends on rounding")
+                raise UndeterminedError(f"{name} depends on rounding")
 
 
 def moved(value: Any, units: Mapping[torch.dtype, float], generator: torch.Generator) -> Any:
@@ -156,7 +156,7 @@ def start(case: Case, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Ev
 
 
 def check_determined(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int) -> None:
-    """Raises Undetermined unless every line of so many calls has results to compare."""
+    """Raises UndeterminedError unless every line of so many calls has results to compare."""
     evaluation = start(case, shapes)
     for call in range(calls):
         if call:
@@ -165,10 +165,10 @@ def check_determined(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: i
         try:
             for line in case.lines:
                 evaluation.step(line)
-        except Undetermined:
+        except UndeterminedError:
             raise
         except Exception as error:
-            raise Undetermined(f"eager: {error}") from error
+            raise UndeterminedError(f"eager: {error}") from error
 
 
 def wide_outputs(case: Case, shapes: Mapping[str, tuple[int, ...]]) -> list[torch.Tensor] | None:
@@ -181,4 +181,3 @@ def wide_outputs(case: Case, shapes: Mapping[str, tuple[int, ...]]) -> list[torc
     except RuntimeError:
         return None
     return [values[name] for name in case.outputs]
-

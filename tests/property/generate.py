@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 from property.case import DTYPES, Case, Input, read_names, target
-from property.evaluate import Evaluation, Undetermined
+from property.evaluate import Evaluation, UndeterminedError
 from property.ops import ANY, SINGLE
 from property.patterns import PATTERNS
 
@@ -20,6 +20,10 @@ Item = TypeVar("Item")
 
 class NoValueError(Exception):
     """Nothing to make a line of."""
+
+
+# What a line may raise that is none: eager's own errors, and ours. Others are bugs of this package.
+REFUSALS = (NoValueError, UndeterminedError, RuntimeError, IndexError, TypeError, ValueError, AttributeError)
 
 
 class Generator:
@@ -149,7 +153,7 @@ class Generator:
         return f"v{self.number_of_values - 1}"
 
     def add(self, expression: str) -> str:
-        """The new value's name. Raises what eager raises, or Undetermined."""
+        """The new value's name. Raises what eager raises, or UndeterminedError."""
         line = f"{self.fresh()} = {expression}"
         self.change(line)
         return target(line)
@@ -166,7 +170,7 @@ class Generator:
             else:
                 self.add(self.weighted(SINGLE)(self))
             return True
-        except (NoValueError, Undetermined, RuntimeError, IndexError, TypeError, ValueError, AttributeError, NotImplementedError):
+        except REFUSALS:
             self.restore(before)
             return False
 
@@ -209,4 +213,3 @@ def generate(seed: int) -> Case:
     used = {name for line in generator.lines for name in read_names(line)}
     constants = tuple(constant for constant in generator.constants if constant.name in used)
     return Case(tuple(generator.inputs), tuple(generator.lines), outputs_of(generator), constants, f"seed {seed}")
-

@@ -17,30 +17,115 @@ REALS = (*FLOATS, *INTS)
 NUMBERS = (*REALS, "c64")
 ANY = (*NUMBERS, "b1")
 
-UNARY = (
-    "torch.sigmoid torch.tanh torch.exp torch.erf torch.sin torch.cos torch.sqrt torch.rsqrt torch.abs torch.neg "
-    "torch.floor torch.ceil torch.round torch.trunc torch.sign torch.square torch.reciprocal torch.isnan torch.isinf "
-    "torch.isfinite torch.exp2 torch.expm1 torch.log1p torch.log torch.relu F.gelu F.silu F.softplus F.hardswish "
-    "F.hardsigmoid F.leaky_relu F.elu F.mish torch.frac torch.nan_to_num F.relu6 F.hardtanh torch.signbit torch.atan"
-).split()
-BINARY = (
-    "torch.add torch.sub torch.mul torch.maximum torch.minimum torch.div torch.fmod torch.remainder torch.atan2 "
-    "torch.eq torch.ne torch.lt torch.le torch.gt torch.ge torch.fmax torch.fmin torch.copysign torch.hypot "
-    "torch.logical_and torch.logical_or torch.logical_xor torch.floor_divide"
-).split()
-REDUCE = (
-    "torch.sum torch.mean torch.amax torch.amin torch.any torch.all torch.var torch.std torch.logsumexp "
-    "torch.count_nonzero torch.norm torch.nansum"
-).split()
-ALONG = (
-    "torch.argmax({x}, {d})|torch.argmin({x}, {d})|torch.max({x}, {d})[0]|torch.max({x}, {d})[1]|"
-    "torch.min({x}, {d})[0]|torch.min({x}, {d})[1]|torch.prod({x}, {d})|torch.cumsum({x}, {d})|torch.cumprod({x}, {d})|"
-    "torch.cummax({x}, {d})[0]|torch.cummin({x}, {d})[0]|torch.sort({x}, {d})[0]|torch.median({x}, {d})[0]|"
-    "torch.sort({x}, stable=True, dim={d})[1]|torch.argsort({x}, dim={d}, stable=True, descending=True)|"
-    "torch.softmax({x}, {d})|torch.log_softmax({x}, {d})|F.normalize({x}, dim={d})|torch.topk({x}, 2, {d})[0]|"
-    "torch.argmax({x}, {d}, keepdim=True)|torch.logcumsumexp({x}, {d})|torch.diff({x}, dim={d})|"
-    "torch.argmax({x})|torch.prod({x})|torch.max({x})|torch.min({x})|torch.softmax({x}, {d}, dtype=f32)"
-).split("|")
+UNARY = [
+    "torch.sigmoid",
+    "torch.tanh",
+    "torch.exp",
+    "torch.erf",
+    "torch.sin",
+    "torch.cos",
+    "torch.sqrt",
+    "torch.rsqrt",
+    "torch.abs",
+    "torch.neg",
+    "torch.floor",
+    "torch.ceil",
+    "torch.round",
+    "torch.trunc",
+    "torch.sign",
+    "torch.square",
+    "torch.reciprocal",
+    "torch.isnan",
+    "torch.isinf",
+    "torch.isfinite",
+    "torch.exp2",
+    "torch.expm1",
+    "torch.log1p",
+    "torch.log",
+    "torch.relu",
+    "F.gelu",
+    "F.silu",
+    "F.softplus",
+    "F.hardswish",
+    "F.hardsigmoid",
+    "F.leaky_relu",
+    "F.elu",
+    "F.mish",
+    "torch.frac",
+    "torch.nan_to_num",
+    "F.relu6",
+    "F.hardtanh",
+    "torch.signbit",
+    "torch.atan",
+]
+BINARY = [
+    "torch.add",
+    "torch.sub",
+    "torch.mul",
+    "torch.maximum",
+    "torch.minimum",
+    "torch.div",
+    "torch.fmod",
+    "torch.remainder",
+    "torch.atan2",
+    "torch.eq",
+    "torch.ne",
+    "torch.lt",
+    "torch.le",
+    "torch.gt",
+    "torch.ge",
+    "torch.fmax",
+    "torch.fmin",
+    "torch.copysign",
+    "torch.hypot",
+    "torch.logical_and",
+    "torch.logical_or",
+    "torch.logical_xor",
+    "torch.floor_divide",
+]
+REDUCE = [
+    "torch.sum",
+    "torch.mean",
+    "torch.amax",
+    "torch.amin",
+    "torch.any",
+    "torch.all",
+    "torch.var",
+    "torch.std",
+    "torch.logsumexp",
+    "torch.count_nonzero",
+    "torch.norm",
+    "torch.nansum",
+]
+ALONG = [
+    "torch.argmax({x}, {d})",
+    "torch.argmin({x}, {d})",
+    "torch.max({x}, {d})[0]",
+    "torch.max({x}, {d})[1]",
+    "torch.min({x}, {d})[0]",
+    "torch.min({x}, {d})[1]",
+    "torch.prod({x}, {d})",
+    "torch.cumsum({x}, {d})",
+    "torch.cumprod({x}, {d})",
+    "torch.cummax({x}, {d})[0]",
+    "torch.cummin({x}, {d})[0]",
+    "torch.sort({x}, {d})[0]",
+    "torch.median({x}, {d})[0]",
+    "torch.sort({x}, stable=True, dim={d})[1]",
+    "torch.argsort({x}, dim={d}, stable=True, descending=True)",
+    "torch.softmax({x}, {d})",
+    "torch.log_softmax({x}, {d})",
+    "F.normalize({x}, dim={d})",
+    "torch.topk({x}, 2, {d})[0]",
+    "torch.argmax({x}, {d}, keepdim=True)",
+    "torch.logcumsumexp({x}, {d})",
+    "torch.diff({x}, dim={d})",
+    "torch.argmax({x})",
+    "torch.prod({x})",
+    "torch.max({x})",
+    "torch.min({x})",
+    "torch.softmax({x}, {d}, dtype=f32)",
+]
 
 
 def unary(g: Generator) -> str:
@@ -60,7 +145,10 @@ def binary(g: Generator) -> str:
 
 def scalar(g: Generator) -> str:
     x = g.value(NUMBERS)
-    forms = "{x} + 2|{x} * 0.5|1 - {x}|{x} ** 2|{x} // 2|{x} % 3|{x} / 4|{x} > 0|{x} == 1|{x} * 2|{x} - 1.5|2 / {x}|{x} + {x}"
+    forms = (
+        "{x} + 2|{x} * 0.5|1 - {x}|{x} ** 2|{x} // 2|{x} % 3|{x} / 4|{x} > 0|{x} == 1|{x} * 2|{x} - 1.5|2 / {x}|"
+        "{x} + {x}"
+    )
     return g.choose(forms.split("|")).format(x=x)
 
 
@@ -69,8 +157,9 @@ def choice(g: Generator) -> str:
     x = g.value(NUMBERS)
     forms = (
         "torch.where({m}, {x}, {y})|torch.where({x} > 0, {x}, {y})|torch.clamp({x}, -1, 1)|torch.clamp({x}, min=0)|"
-        "torch.clamp({x}, {y}, None)|{x}.masked_fill({m}, 1)|{x}.masked_fill({m}, float('-inf'))|torch.lerp({x}, {y}, 0.5)|"
-        "torch.addcmul({x}, {y}, {x})|torch.where({m}, {x}, 0)|torch.heaviside({x}, {y})|torch.where({x} != {x}, {y}, {x})"
+        "torch.clamp({x}, {y}, None)|{x}.masked_fill({m}, 1)|{x}.masked_fill({m}, float('-inf'))|"
+        "torch.lerp({x}, {y}, 0.5)|torch.addcmul({x}, {y}, {x})|torch.where({m}, {x}, 0)|torch.heaviside({x}, {y})|"
+        "torch.where({x} != {x}, {y}, {x})"
     )
     return g.choose(forms.split("|")).format(x=x, y=g.partner(x), m=g.mask(x))
 
@@ -167,7 +256,8 @@ def cast(g: Generator) -> str:
 
 def reduce(g: Generator) -> str:
     x = g.value(FLOATS if g.chance(0.6) else ANY)
-    dims = g.choose(["", f", {g.axis(x)}", f", {g.axis(x)}, keepdim=True", f", ({g.axis(x)}, {g.axis(x)})", ", -1", ", 0"])
+    a, b = g.axis(x), g.axis(x)
+    dims = g.choose(["", f", {a}", f", {a}, keepdim=True", f", ({a}, {b})", ", -1", ", 0"])
     name = g.choose(REDUCE)
     if name == "torch.norm":
         return f"torch.linalg.vector_norm({x}, 2{dims})"
@@ -177,7 +267,7 @@ def reduce(g: Generator) -> str:
 
 
 def along(g: Generator) -> str:
-    x = g.value(FLOATS if g.chance(0.6) else ANY)
+    x = g.value(FLOATS if g.chance(0.6) else (*REALS, "b1"))
     return g.choose(ALONG).format(x=x, d=g.axis(x))
 
 
@@ -210,7 +300,9 @@ def index(g: Generator) -> str:
         "torch.isin({x}, {i})",
         "torch.bucketize({x}, torch.arange(3.0))",
     ]
-    return g.choose(forms).format(x=x, a=g.axis(x), i=places, j=same)
+    axis = g.axis(x)
+    # Eager does not check everywhere that indices are in range.
+    return g.choose(forms).format(x=x, a=axis, i=places, j=f"({same} % {x}.shape[{axis}])")
 
 
 SINGLE: tuple[tuple[float, Callable[[Generator], str]], ...] = (

@@ -1,4 +1,4 @@
-"""Lines that passes rewrite together: products and convolutions with what follows, norms, attention, writes, branches."""
+"""Lines that passes rewrite together: products and convolutions with what follows, norms, attention, writes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from property.ops import ANY, FLOATS
 if TYPE_CHECKING:
     from property.generate import Generator
 
-ACTIVATIONS = (
-    "torch.relu({x})|F.gelu({x})|F.gelu({x}, approximate='tanh')|F.silu({x})|torch.sigmoid({x})|torch.tanh({x})|"
-    "F.hardswish({x})|F.hardsigmoid({x})|F.relu6({x})|{x} * torch.sigmoid({x})|torch.clamp({x}, 0, 6)|{x}"
-).split("|")
+ACTIVATIONS = [
+    "torch.relu({x})",
+    "F.gelu({x})",
+    "F.gelu({x}, approximate='tanh')",
+    "F.silu({x})",
+    "torch.sigmoid({x})",
+    "torch.tanh({x})",
+    "F.hardswish({x})",
+    "F.hardsigmoid({x})",
+    "F.relu6({x})",
+    "{x} * torch.sigmoid({x})",
+    "torch.clamp({x}, 0, 6)",
+    "{x}",
+]
 
 
 def sizes(g: Generator, name: str) -> tuple[int, ...]:
@@ -26,7 +36,13 @@ def linear(g: Generator) -> None:
     dtype, inner = g.dtype_of(x), sizes(g, x)[-1]
     outer = g.choose([1, 2, 5, 8, 16, 33, inner])
     weight = g.constant((outer, inner), dtype, static=x)
-    forms = ["F.linear({x}, {w})", "F.linear({x}, {w}, {b})", "{x} @ {w}.mT", "torch.matmul({x}, {w}.T)", "{w} @ {x}.mT"]
+    forms = [
+        "F.linear({x}, {w})",
+        "F.linear({x}, {w}, {b})",
+        "{x} @ {w}.mT",
+        "torch.matmul({x}, {w}.T)",
+        "{w} @ {x}.mT",
+    ]
     y = g.add(g.choose(forms).format(x=x, w=weight, b=g.constant((outer,), dtype)))
     tails(g, y, x, -1)
 
@@ -37,7 +53,9 @@ def tails(g: Generator, y: str, x: str, axis: int) -> None:
     channel = [1] * len(shape)
     channel[axis] = shape[axis]
     per_channel = tuple(channel) if g.chance(0.5) or axis != -1 else (shape[-1],)
-    for form in g.some(["{y} + {c}", "{y} * {c}", "{y} + {r}", "{r} + {y}", "{y} * 2", "{y} - {c}", "{c} + {y}", "{y} * 0.5 + {c}"], 3):
+    for form in g.some(
+        ["{y} + {c}", "{y} * {c}", "{y} + {r}", "{r} + {y}", "{y} * 2", "{y} - {c}", "{c} + {y}", "{y} * 0.5 + {c}"], 3
+    ):
         constant = g.constant(per_channel if g.chance(0.8) else (), dtype)
         residual = x if sizes(g, x) == shape else g.partner(y)
         y = g.add(form.format(y=y, c=constant, r=residual))
@@ -91,7 +109,11 @@ def norm(g: Generator) -> None:
     names = {"x": x, "w": g.constant(last, dtype, static=x), "b": g.constant(last, dtype, static=x), "n": last[0]}
     if len(shape) > 1:
         channels = (shape[1],)
-        names |= {"cw": g.constant(channels, dtype), "cb": g.constant(channels, dtype), "cv": g.positive(channels, dtype)}
+        names |= {
+            "cw": g.constant(channels, dtype),
+            "cb": g.constant(channels, dtype),
+            "cv": g.positive(channels, dtype),
+        }
     forms = [
         "F.layer_norm({x}, ({n},), {w}, {b})",
         "F.layer_norm({x}, ({n},))",
@@ -100,7 +122,7 @@ def norm(g: Generator) -> None:
         "{x} * torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-3) * {w}",
         "({x} - {x}.mean(-1, keepdim=True)) / ({x}.var(-1, keepdim=True, unbiased=False) + 1e-3).sqrt()",
         "torch.softmax({x} * 0.5, -1)",
-        "torch.exp({x} - {x}.amax(-1, keepdim=True)) / torch.exp({x} - {x}.amax(-1, keepdim=True)).sum(-1, keepdim=True)",
+        "torch.exp({x} - {x}.amax(-1, keepdim=True)) / torch.exp({x} - {x}.amax(-1, True)).sum(-1, True)",
     ]
     if len(shape) > 1:
         forms += [
@@ -148,13 +170,53 @@ def attention(g: Generator) -> None:
     g.add(f"torch.softmax({scores}, -1) @ {v}")
 
 
-PLACES = "|[0]|[:, 0]|[..., 1:]|[1:]|.transpose(0, 1)|.mT|.diagonal()|[::2]|.unsqueeze(0)|.select(-1, 0)|[:, 1:]|[..., -1]|.view(-1)[1:]|.flatten()|[0][1:]|.transpose(0, -1)[0]|.squeeze(0)|.T[1:]".split("|")
-WRITES = "add_(1)|mul_(2)|zero_()|fill_(1)|relu_()|clamp_(min=0)|neg_()|sub_({s})|copy_({s})|mul_({s})|masked_fill_({m}, 2)|add_({s}, alpha=2)|sigmoid_()|add_({s}.mean())|square_()|abs_()|clamp_(-1, 1)".split("|")
+PLACES = [
+    "",
+    "[0]",
+    "[:, 0]",
+    "[..., 1:]",
+    "[1:]",
+    ".transpose(0, 1)",
+    ".mT",
+    ".diagonal()",
+    "[::2]",
+    ".unsqueeze(0)",
+    ".select(-1, 0)",
+    "[:, 1:]",
+    "[..., -1]",
+    ".view(-1)[1:]",
+    ".flatten()",
+    "[0][1:]",
+    ".transpose(0, -1)[0]",
+    ".squeeze(0)",
+    ".T[1:]",
+]
+WRITES = [
+    "add_(1)",
+    "mul_(2)",
+    "zero_()",
+    "fill_(1)",
+    "relu_()",
+    "clamp_(min=0)",
+    "neg_()",
+    "sub_({s})",
+    "copy_({s})",
+    "mul_({s})",
+    "masked_fill_({m}, 2)",
+    "add_({s}, alpha=2)",
+    "sigmoid_()",
+    "add_({s}.mean())",
+    "square_()",
+    "abs_()",
+    "clamp_(-1, 1)",
+]
 
 
 def write(g: Generator) -> None:
     """A change in place through a view, sometimes of something that was viewed before."""
     base = g.writable()
+    if 0 in g.value_of(base).stride() and g.value_of(base).numel():  # several elements are one place
+        raise g.no_value
     if g.chance(0.3):
         base = g.add(f"{base}{g.choose(PLACES)}")
     if g.chance(0.3):
@@ -165,7 +227,15 @@ def write(g: Generator) -> None:
         g.change(f"{base}{place}{'' if place.endswith(']') else '[...]'} = {value}")
     elif g.chance(0.15):
         positions = g.constant((2,), "i64", "indices")
-        form = g.choose(["[{i}] = 1", ".index_fill_(0, {i}, 2)", ".index_add_(0, {i}, {b}[:2].clone())", "[:, {i}] += 1", "[{b} > 0] = 1"])
+        form = g.choose(
+            [
+                "[{i}] = 1",
+                ".index_fill_(0, {i}, 2)",
+                ".index_add_(0, {i}, {b}[:2].clone())",
+                "[:, {i}] += 1",
+                "[{b} > 0] = 1",
+            ]
+        )
         g.change(f"{base}{form.format(i=positions, b=base)}")
     else:
         g.change(f"{base}{place}.{g.choose(WRITES).format(s=g.apart(base), m=f'({base}{place} > 0)')}")

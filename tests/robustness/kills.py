@@ -1,4 +1,4 @@
-"""Kills `ingot` while it writes, at every change of a file and at random moments: what it writes is old or new, and whole.
+"""Kills `ingot` while it writes, at every change of a file and at random moments: files stay old or new, and whole.
 
 python -m robustness.kills --count 500
 """

@@ -1,4 +1,4 @@
-"""What is written survives kills, interrupts, full disks, read-only folders and rivals. More kills: make kill COUNT=500."""
+"""What is written survives kills, interrupts, full disks, read-only folders, rivals. More: make kill COUNT=500."""
 
 from __future__ import annotations
 
