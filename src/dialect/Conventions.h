@@ -24,9 +24,6 @@ inline constexpr const char *kInSpec = "ingot.in_spec";   ///< string: torch's t
 inline constexpr const char *kOutSpec = "ingot.out_spec"; ///< string: torch's tree spec of the outputs
 inline constexpr const char *kSymbols = "ingot.symbols";  ///< dictionary: symbol -> [min, max] (i64)
 
-inline constexpr const char *kEquations =
-    "ingot.equations"; ///< strings: "(s0 + 1) // 2 == 2", which inputs must fulfil
-
 inline constexpr const char *kWeights = "ingot.weights"; ///< strings, on bodies: keys of the weights they take first
 inline constexpr const char *kBodyOf = "ingot.body_of";  ///< string, on bodies: the operator that they are
 inline constexpr const char *kCompositeDecl = "composite_decl"; ///< dictionary, on bodies: what a compiler may swap in
@@ -45,8 +42,7 @@ inline constexpr const char *kWrites =
 inline constexpr const char *kInto = "ingot.into"; ///< i64: the result that the last operand is copied into
 
 // On carrier ops that see the memory of their first operand (as_strided).
-inline constexpr const char *kOperandStrides =
-    "ingot.operand_strides"; ///< i64 array: strides of `self`, then the offset
+inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64 array: strides, then the offset
 
 // On modules.
 inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch

@@ -49,12 +49,17 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Graph &
 
 } // namespace
 
-std::vector<std::string> sizeEquations(const pt2::Program &program) {
-  std::vector<std::string> equations;
+std::vector<SizeEquation> sizeEquations(const pt2::Program &program) {
+  std::vector<SizeEquation> equations;
   for (const std::string &guard : program.guards) {
     std::optional<std::string> text = overSymbols(guard, program.graph);
-    if (text && llvm::StringRef(*text).count("==") == 1 && llvm::StringRef(*text).count('=') == 2)
-      equations.push_back(std::move(*text));
+    if (!text || llvm::StringRef(*text).count('=') != 2 || llvm::StringRef(*text).count("==") != 1)
+      continue;
+    auto [left, right] = llvm::StringRef(*text).split("==");
+    SizeEquation equation{left.trim().str()};
+    if (right.trim().getAsInteger(10, equation.value))
+      equation = {(left.trim() + " - (" + right.trim() + ")").str(), 0};
+    equations.push_back(std::move(equation));
   }
   return equations;
 }

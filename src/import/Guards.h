@@ -8,8 +8,14 @@
 
 namespace ingot {
 
-/// Equations over symbols, "(s0 + 1) // 2 == 2", of the guards that are equations of sizes. Others are left out: they
-/// keep sizes from being 0 or 1, which exports assume and need not, or speak of what Ingot does not specialise on.
-std::vector<std::string> sizeEquations(const pt2::Program &program);
+/// `expression` is over symbols, "(s0 + 1) // 2".
+struct SizeEquation {
+  std::string expression;
+  int64_t value = 0;
+};
+
+/// The guards that are equations of sizes. Others are left out: they keep sizes from being 0 or 1, which exports assume
+/// and need not, or speak of what Ingot does not specialise on.
+std::vector<SizeEquation> sizeEquations(const pt2::Program &program);
 
 } // namespace ingot

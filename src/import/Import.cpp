@@ -219,10 +219,9 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
     int64_t low = range.min.value_or(std::numeric_limits<int64_t>::min());
     symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
   }
+  for (const SizeEquation &equation : sizeEquations(program))
+    symbols.set(equation.expression, builder.getI64ArrayAttr({equation.value, equation.value}));
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
-  if (std::vector<std::string> equations = sizeEquations(program); !equations.empty())
-    func->setAttr(attr::kEquations,
-                  builder.getStrArrayAttr(SmallVector<StringRef>(equations.begin(), equations.end())));
   if (!options.takesWeights)
     return;
   SmallVector<StringRef> keys;

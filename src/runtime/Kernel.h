@@ -99,9 +99,6 @@ struct KernelDef {
   /// Set instead of infer and bind where the results' sizes depend on the operands' content (nonzero, item, unique).
   /// Here every tensor operand has its `data`.
   Result<std::vector<EvaluatedResult>> (*evaluate)(const StepContext &) = nullptr;
-  /// Element i of an operand may be read after element i of the result is written, so an operand that is written over
-  /// must not be another operand as well.
-  bool readsLate = false;
 };
 
 /// nullptr when there is no such kernel.

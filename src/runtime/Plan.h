@@ -105,8 +105,6 @@ struct Function {
   std::vector<Output> outputs;
   std::vector<State> states;
   std::vector<SymbolRange> symbols;
-  /// "(s0 + 1) // 2 == 2": what the program was exported for; other sizes would give wrong results.
-  std::vector<std::string> equations;
   /// torch's tree specs as JSON text: how the caller's arguments flatten to `inputs`, and outputs back.
   std::string inSpec, outSpec;
 };

@@ -119,8 +119,6 @@ json functionToJson(const Function &function) {
                  {"outputs", listToJson(function.outputs)},
                  {"states", listToJson(function.states)},
                  {"symbols", listToJson(function.symbols)}};
-  if (!function.equations.empty())
-    object["equations"] = function.equations;
   if (function.isInternal)
     object["internal"] = true;
   putText(object, "in_spec", function.inSpec);
@@ -327,8 +325,6 @@ Result<Function> readFunction(JsonRef object) {
   INGOT_TRY(function.outputs, readList<Output>(object, "outputs", readOutput));
   INGOT_TRY(function.states, readList<State>(object, "states", readState));
   INGOT_TRY(function.symbols, readList<SymbolRange>(object, "symbols", readSymbol));
-  INGOT_TRY(function.equations,
-            readList<std::string>(object, "equations", [](JsonRef equation) { return equation.string(); }));
   INGOT_TRY(function.inSpec, readOptionalText(object, "in_spec"));
   INGOT_TRY(function.outSpec, readOptionalText(object, "out_spec"));
   INGOT_CHECK(upgradeOutputs(object, function));

@@ -46,9 +46,10 @@ def quiet(dtype: torch.dtype = torch.float32) -> Iterator[None]:
     """
     torch.set_default_dtype(dtype)
     try:
-        with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield
+            with torch.backends.mkldnn.flags(enabled=False):
+                yield
     finally:
         torch.set_default_dtype(torch.float32)
 

@@ -257,9 +257,6 @@ void FunctionEmitter::emitSignature() {
         if (low && high)
           out.symbols.push_back({symbol.getName().str(), low.getInt(), high.getInt()});
       }
-  if (auto equations = func->getAttrOfType<ArrayAttr>(attr::kEquations))
-    for (StringAttr equation : equations.getAsRange<StringAttr>())
-      out.equations.push_back(equation.str());
 }
 
 } // namespace

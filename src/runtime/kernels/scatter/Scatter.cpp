@@ -238,7 +238,7 @@ Result<std::vector<ResultDesc>> inferPut(const StepContext &context) {
 
 } // namespace
 
-extern const KernelDef kernelDef_scatter = {"scatter", inferScatter, bindScatter, false, 1, nullptr, true};
-extern const KernelDef kernelDef_index_put = {"index_put", inferPut, bindPut, false, 1, nullptr, true};
+extern const KernelDef kernelDef_scatter = {"scatter", inferScatter, bindScatter, false, 1};
+extern const KernelDef kernelDef_index_put = {"index_put", inferPut, bindPut, false, 1};
 
 } // namespace ingot

@@ -195,7 +195,7 @@ std::unique_ptr<BoundKernel> makeCopyKernel(StridedCopy copy, int64_t srcOffsetB
 
 const KernelDef kernelDef_copy = {"copy", inferCopy, bindCopy, true};
 const KernelDef kernelDef_flip = {"flip", inferFlip, bindFlip, true};
-const KernelDef kernelDef_insert_slice = {"insert_slice", inferInsertSlice, bindInsertSlice, true, 1, nullptr, true};
+const KernelDef kernelDef_insert_slice = {"insert_slice", inferInsertSlice, bindInsertSlice, true, 1};
 const KernelDef kernelDef_concat = {"concat", inferConcat, bindConcat, true};
 
 } // namespace ingot
