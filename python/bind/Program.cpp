@@ -25,7 +25,7 @@ using OutputArray = nb::ndarray<>;
 class Program {
 public:
   Program(const std::string &path, const std::string &optionsJson) {
-    nb::gil_scoped_release release;
+    GilRelease release;
     ingot_program *loaded = nullptr;
     check(ingot_program_load_with(path.c_str(), optionsJson.c_str(), &loaded));
     handle.reset(loaded, &ingot_program_free);
@@ -148,7 +148,7 @@ std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
   ingot_result *raw = nullptr;
   ingot_status status;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     status = session ? ingot_session_run(session.get(), entry.c_str(), views.data(), views.size(), given.data(),
                                          given.size(), &raw)
                      : ingot_program_run_with_states(handle.get(), entry.c_str(), views.data(), views.size(),

@@ -183,9 +183,10 @@ def test_end_with_programs_and_threads_alive(asset: Path) -> None:
     done = python(
         """
         sessions = [program.session() for _ in range(3)]
+        array = x.numpy()  # torch itself ends the process when a thread is inside it
         def work():
             while True:
-                right()
+                program(x=array)
         for _ in range(6): threading.Thread(target=work, daemon=True).start()
         time.sleep(0.2)
         print("end")
@@ -197,7 +198,11 @@ def test_end_with_programs_and_threads_alive(asset: Path) -> None:
 
 
 def test_end_by_exit_in_a_thread(asset: Path) -> None:
-    code = "threading.Thread(target=lambda: [right() for _ in range(100000)], daemon=True).start(); sys.exit(3)"
+    code = """
+    array = x.numpy()
+    threading.Thread(target=lambda: [program(x=array) for _ in range(100000)], daemon=True).start()
+    sys.exit(3)
+    """
     done = python(code, asset)
     assert done.returncode == 3, done.stderr
 
