@@ -38,6 +38,7 @@ public:
   OutputArray readState(const std::string &name, bool forNumpy) const;
   void writeState(const std::string &name, nb::handle array, const std::optional<std::string> &dtype) const;
   void resetStates() const;
+  void cancel() const { check(session ? ingot_session_cancel(session.get()) : ingot_program_cancel(handle.get())); }
   Program newSession() const;
 
 private:
@@ -199,6 +200,7 @@ void bind::initProgram(nb::module_ &module) {
       .def("read_state", &Program::readState, "name"_a, "for_numpy"_a)
       .def("write_state", &Program::writeState, "name"_a, "array"_a, "dtype"_a = nb::none())
       .def("reset_states", &Program::resetStates)
+      .def("cancel", &Program::cancel)
       .def("session", &Program::newSession);
   module.def("copied_bytes", &ingot_copied_bytes);
 }

@@ -231,6 +231,10 @@ class Program:
         """The same program with states of its own, so that several users can run it at once."""
         return Session(self, self._core.session())
 
+    def cancel(self) -> None:
+        """Ends the calls that run now, from another thread; not those of sessions. See `Session.cancel`."""
+        self._core.cancel()
+
     def reset_states(self) -> None:
         """Gives every state that the program keeps between calls its initial value."""
         self._core.reset_states()

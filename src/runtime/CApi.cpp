@@ -47,6 +47,8 @@ std::string &lastError() {
 
 ingot_status fail(const Error &error) {
   lastError() = error.str();
+  if (error.message == kCancelled)
+    return INGOT_ERROR_CANCELLED;
   return static_cast<ingot_status>(static_cast<int>(error.kind) + 1);
 }
 
@@ -151,6 +153,13 @@ Status resetStates(States *states) {
   if (!states)
     return usageError("an argument is NULL");
   states->reset();
+  return {};
+}
+
+Status cancel(States *states) {
+  if (!states)
+    return usageError("an argument is NULL");
+  states->cancellation().request();
   return {};
 }
 
@@ -295,6 +304,14 @@ ingot_status ingot_session_read_state(ingot_session *session, const char *name, 
 
 ingot_status ingot_session_write_state(ingot_session *session, const char *name, const ingot_tensor *value) {
   return guarded([&] { return writeState(statesOf(session), name, value); });
+}
+
+ingot_status ingot_program_cancel(ingot_program *program) {
+  return guarded([&] { return cancel(statesOf(program)); });
+}
+
+ingot_status ingot_session_cancel(ingot_session *session) {
+  return guarded([&] { return cancel(statesOf(session)); });
 }
 
 ingot_status ingot_session_reset_states(ingot_session *session) {

@@ -320,7 +320,9 @@ Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::
                                                std::span<const NamedTensor> given, States *states) {
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
   ThreadScope threads;
-  UserCall user(*entry, states ? *states : impl->states);
+  States &own = states ? *states : impl->states;
+  CancelScope scope(own.cancellation());
+  UserCall user(*entry, own);
   INGOT_TRY(const Call *call, user.prepare(inputs, given));
   return impl->runEntry(*entry, *call);
 }

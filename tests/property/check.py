@@ -12,7 +12,7 @@ import ingot
 import torch
 from conformance.compare import difference
 from conformance.exact import is_near
-from property.case import Case, Input, build, target
+from property.case import Case, build, target
 from property.evaluate import UndeterminedError, check_determined, is_inexact, quiet, wide_outputs
 from torch.export import Dim
 
@@ -176,6 +176,3 @@ def check_variant(case: Case, program: Any, left_out: Sequence[str], runs: Seque
     except ingot.IngotError as error:
         return Verdict("failed", f"{type(error).__name__}: {error}")
     return Verdict("right")
-
-
-__all__ = ["Input", "Verdict", "check", "variants"]

@@ -87,7 +87,7 @@ class Generator:
         if fitting and self.chance(0.7):
             return self.choose(fitting)
         shape = [1 if self.chance(0.3) else size for size in value.shape][self.number(0, value.dim()) :]
-        return self.constant(tuple(shape), NAMES[value.dtype], static=name)
+        return self.constant(tuple(shape), NAMES[value.dtype])
 
     def apart(self, name: str) -> str:
         """A partner in other memory: what writing over one's own operands gives is not defined."""
@@ -102,7 +102,7 @@ class Generator:
 
     def mask_like_scores(self, name: str) -> str:
         length = self.value_of(name).shape[-2]
-        return self.constant((length, length), self.dtype_of(name), "small", static=name)
+        return self.constant((length, length), self.dtype_of(name), "small")
 
     def writable(self) -> str:
         """Something to change: mostly a computed value, now and then an input or a buffer."""
@@ -136,8 +136,8 @@ class Generator:
         self.inputs.append(made)
         self.evaluation.define(made.name, made.make())
 
-    def constant(self, shape: Sequence[int], dtype: str, kind: str = "", static: str = "") -> str:
-        """A buffer of the module. `static`: it is shaped after a value, whose sizes can then not change."""
+    def constant(self, shape: Sequence[int], dtype: str, kind: str = "") -> str:
+        """A buffer of the module. Sizes of inputs that it has to have are then no symbols."""
         kind = kind or ("small" if self.kind == "small" or self.chance(0.5) else "normal")
         made = Input(f"w{len(self.constants)}", tuple(shape), dtype, kind, self.number(0, 999))
         self.constants.append(made)

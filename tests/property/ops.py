@@ -274,7 +274,7 @@ def along(g: Generator) -> str:
 def index(g: Generator) -> str:
     x = g.value(ANY)
     places = g.constant((g.number(0, 4),), "i64", "indices")
-    same = g.constant(tuple(g.value_of(x).shape), "i64", "indices", static=x)
+    same = g.constant(tuple(g.value_of(x).shape), "i64", "indices")
     forms = [
         "torch.index_select({x}, {a}, {i})",
         "{x}[{i}]",

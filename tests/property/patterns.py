@@ -35,7 +35,7 @@ def linear(g: Generator) -> None:
     x = g.value(FLOATS, rank=(1, 4))
     dtype, inner = g.dtype_of(x), sizes(g, x)[-1]
     outer = g.choose([1, 2, 5, 8, 16, 33, inner])
-    weight = g.constant((outer, inner), dtype, static=x)
+    weight = g.constant((outer, inner), dtype)
     forms = [
         "F.linear({x}, {w})",
         "F.linear({x}, {w}, {b})",
@@ -91,10 +91,10 @@ def convolution(g: Generator) -> None:
     settings = f"stride={g.number(1, 2)}, padding={g.number(0, 2)}, dilation={g.number(1, 2)}, groups={groups}"
     bias = g.constant((outer,), dtype) if g.chance(0.5) else None
     if g.chance(0.2):
-        weight = g.constant((channels, outer // groups, *[kernel] * dims), dtype, static=x)
+        weight = g.constant((channels, outer // groups, *[kernel] * dims), dtype)
         y = g.add(f"F.conv_transpose{dims}d({x}, {weight}, {bias}, {settings})")
     else:
-        weight = g.constant((outer, channels // groups, *[kernel] * dims), dtype, static=x)
+        weight = g.constant((outer, channels // groups, *[kernel] * dims), dtype)
         y = g.add(f"F.conv{dims}d({x}, {weight}, {bias}, {settings})")
     if g.chance(0.4):
         mean, scale, shift = (g.constant((outer,), dtype) for _ in range(3))
@@ -106,7 +106,7 @@ def norm(g: Generator) -> None:
     x = g.value(FLOATS, rank=(1, 4))
     shape, dtype = sizes(g, x), g.dtype_of(x)
     last = (shape[-1],)
-    names = {"x": x, "w": g.constant(last, dtype, static=x), "b": g.constant(last, dtype, static=x), "n": last[0]}
+    names = {"x": x, "w": g.constant(last, dtype), "b": g.constant(last, dtype), "n": last[0]}
     if len(shape) > 1:
         channels = (shape[1],)
         names |= {
@@ -159,14 +159,14 @@ def pool(g: Generator) -> None:
 def attention(g: Generator) -> None:
     x = g.value(FLOATS, rank=(2, 4))
     width, dtype = sizes(g, x)[-1], g.dtype_of(x)
-    q, k, v = (g.add(f"F.linear({x}, {g.constant((width, width), dtype, static=x)})") for _ in range(3))
+    q, k, v = (g.add(f"F.linear({x}, {g.constant((width, width), dtype)})") for _ in range(3))
     if g.chance(0.5):
         options = g.choose(["", ", is_causal=True", ", scale=0.5", f", attn_mask={g.mask_like_scores(x)}"])
         g.add(f"F.scaled_dot_product_attention({q}, {k}, {v}{options})")
         return
     scores = g.add(f"{q} @ {k}.mT{g.choose(['', ' * 0.5', ' / 2'])}")
     if g.chance(0.3):
-        scores = g.add(f"{scores} + {g.constant(sizes(g, scores)[-2:], dtype, static=x)}")
+        scores = g.add(f"{scores} + {g.constant(sizes(g, scores)[-2:], dtype)}")
     g.add(f"torch.softmax({scores}, -1) @ {v}")
 
 

@@ -123,6 +123,50 @@ def test_exceptions_in_kernels_at_once() -> None:
                 assert torch.equal(result, torch.full((4,), 3.0)), result
 
 
+class Long(torch.nn.Module):
+    """A minute of steps."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def step(i: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return i + 1, (y @ y).tanh()
+
+        return torch.while_loop(lambda i, y: i < 1_000_000_000, step, (torch.tensor(0), x))[1]
+
+
+def test_cancelled_calls_end_and_others_do_not() -> None:
+    program = ingot.convert(export(Long(), (torch.eye(16),), strict=False))
+    first, second = program.session(), program.session()
+    results: dict[str, Any] = {}
+
+    def call(name: str, session: ingot.Session) -> None:
+        try:
+            results[name] = session(torch.eye(16))
+        except Exception as error:
+            results[name] = error
+
+    threads = [threading.Thread(target=call, args=item) for item in (("first", first), ("second", second))]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    assert not results
+    first.cancel()
+    threads[0].join(30)
+    assert isinstance(results["first"], ingot.CancelledError), results
+    assert "second" not in results
+    second.cancel()
+    threads[1].join(30)
+    assert isinstance(results["second"], ingot.CancelledError), results
+
+
+def test_cancelling_nothing_does_nothing(tmp_path: Path) -> None:
+    load = make_load(tmp_path)
+    session = load.counter.session()
+    session.cancel()
+    load.counter.cancel()
+    assert session(torch.ones(1, 24))[0] == 1
+    assert load.counter(torch.ones(1, 24))[0] == 1
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Processes
 
