@@ -1,6 +1,6 @@
 # One word for each thing a contributor does. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test unit lit pytest checks conformance bench bench-quick docs format lint clean setup
+.PHONY: help demo build test unit lit pytest checks conformance property kill threads soak bench bench-quick docs format lint clean setup
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -40,6 +40,18 @@ checks: build ## sizes, layers, documents, words
 conformance: build ## every operator PyTorch knows against eager (hours), and docs/generated/ops.md from it
 	@cd tests && ../$(PY) -m conformance --jobs $$(nproc) --summary ../docs/generated/ops.json --log ../build/conformance.jsonl
 	@$(PY) docs/generate.py
+
+property: build ## random graphs against eager, optimised and not (COUNT=20000, SEED=0); those that fail, made small
+	@cd tests && ../$(PY) -m property --count $(or $(COUNT),20000) --seed $(or $(SEED),0) --jobs $$(nproc)
+
+kill: build ## kill `ingot` while it writes (COUNT=500): what is there is old or new, and whole
+	@cd tests && ../$(PY) -m robustness.kills --count $(or $(COUNT),500)
+
+threads: build ## call programs from 32 threads (MINUTES=10): right results, flat memory
+	@cd tests && ../$(PY) -m robustness.load --threads 32 --minutes $(or $(MINUTES),10)
+
+soak: build ## mixed calls, loads, saves and conversions (MINUTES=60) with flat memory and an even pace
+	@cd tests && ../$(PY) -m robustness.load --threads 4 --convert --minutes $(or $(MINUTES),60)
 
 demo: build ## convert a model, run it and compare it with PyTorch
 	@$(PY) examples/demo.py

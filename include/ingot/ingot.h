@@ -25,7 +25,8 @@ typedef enum ingot_status {
   INGOT_ERROR_CORRUPT = 2,     /* a file is truncated, damaged or foreign */
   INGOT_ERROR_UNSUPPORTED = 3, /* valid, but Ingot cannot handle it */
   INGOT_ERROR_IO = 4,          /* the operating system refused */
-  INGOT_ERROR_INTERNAL = 5     /* a bug of Ingot */
+  INGOT_ERROR_INTERNAL = 5,    /* a bug of Ingot */
+  INGOT_ERROR_CANCELLED = 6    /* the call was ended by ingot_program_cancel or ingot_session_cancel */
 } ingot_status;
 
 /* Element types, numbered as in the list of ingot_dtype_name(). */
@@ -96,7 +97,8 @@ INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_pat
 INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program **program);
 
 /* The same with options, which may be NULL; keys: fallback (true lets an asset that was converted with fallback run
- * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused). */
+ * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused), disable_passes (names of
+ * passes to leave out when the asset is specialised). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);
@@ -123,6 +125,10 @@ INGOT_API ingot_status ingot_program_read_state(ingot_program *program, const ch
 INGOT_API ingot_status ingot_program_write_state(ingot_program *program, const char *name, const ingot_tensor *value);
 INGOT_API ingot_status ingot_program_reset_states(ingot_program *program);
 
+/* Ends the calls that run with the program's own states, from another thread: they fail with INGOT_ERROR_CANCELLED after
+ * the step that they are at. Later calls are not affected. States that the call changes in place may be half changed. */
+INGOT_API ingot_status ingot_program_cancel(ingot_program *program);
+
 /* A session has states of its own over the same weights and plan, so that several users can run one program at once. It
  * starts with the initial values, and keeps the program alive. */
 INGOT_API ingot_status ingot_session_create(ingot_program *program, ingot_session **session);
@@ -133,6 +139,7 @@ INGOT_API ingot_status ingot_session_run(ingot_session *session, const char *ent
 INGOT_API ingot_status ingot_session_read_state(ingot_session *session, const char *name, ingot_result **result);
 INGOT_API ingot_status ingot_session_write_state(ingot_session *session, const char *name, const ingot_tensor *value);
 INGOT_API ingot_status ingot_session_reset_states(ingot_session *session);
+INGOT_API ingot_status ingot_session_cancel(ingot_session *session); /* as ingot_program_cancel */
 
 /* Bytes that calls have moved from one place to another without computing anything, since the process started: a call
  * that changes a state in place adds what it writes, not the size of the state. */

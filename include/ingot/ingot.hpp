@@ -140,6 +140,7 @@ public:
   }
   /// Gives every state its initial value.
   void resetStates() { detail::check(ingot_program_reset_states(handle.get())); }
+  void cancel() { detail::check(ingot_program_cancel(handle.get())); }
 
 private:
   friend class Session;
@@ -176,6 +177,7 @@ public:
     detail::check(ingot_session_write_state(handle.get(), name, &value));
   }
   void resetStates() { detail::check(ingot_session_reset_states(handle.get())); }
+  void cancel() { detail::check(ingot_session_cancel(handle.get())); }
 
 private:
   std::unique_ptr<ingot_session, detail::Free> handle;

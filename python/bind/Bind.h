@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <string>
+#include <unistd.h>
 
 namespace ingot::bind {
 
@@ -23,6 +24,26 @@ public:
 
 private:
   std::string message;
+};
+
+/// Lets other threads of Python run. Where the interpreter has ended meanwhile, the thread stays here for ever: Python
+/// would end it by unwinding, which must not pass through C++.
+class GilRelease {
+public:
+  GilRelease() : state(PyEval_SaveThread()) {}
+  ~GilRelease() {
+    try {
+      PyEval_RestoreThread(state);
+    } catch (...) {
+      for (;;)
+        ::pause();
+    }
+  }
+  GilRelease(const GilRelease &) = delete;
+  GilRelease &operator=(const GilRelease &) = delete;
+
+private:
+  PyThreadState *state;
 };
 
 /// Throws unless the C interface succeeded.

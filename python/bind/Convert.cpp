@@ -58,7 +58,7 @@ void bind::initConvert(nb::module_ &module) {
       [](const std::string &pt2Path, const std::string &assetPath, bool overwrite, const std::string &optionsJson) {
         ingot_status status;
         {
-          nb::gil_scoped_release release;
+          GilRelease release;
           status = ingot_convert(pt2Path.c_str(), assetPath.c_str(), overwrite ? 1 : 0, optionsJson.c_str());
         }
         check(status);
@@ -71,7 +71,7 @@ void bind::initConvert(nb::module_ &module) {
   module.def(
       "copy_asset",
       [](const std::string &from, const std::string &to, bool overwrite) {
-        nb::gil_scoped_release release;
+        GilRelease release;
         check(asset::copyAsset(from, to, {.overwrite = overwrite}));
       },
       "source"_a, "target"_a, "overwrite"_a);

@@ -45,7 +45,7 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
     weights.push_back(views(refs));
     given.push_back({json.c_str(), json.size(), weights.back().data(), weights.back().size(), role.c_str()});
   }
-  nb::gil_scoped_release release;
+  GilRelease release;
   CompilerProgram *program = nullptr;
   call(compiler().programs->convert, given.data(), given.size(), functions.rows.data(), functions.rows.size(),
        options.c_str(), &program);
@@ -53,14 +53,14 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
 }
 
 Converted Converted::open(const std::string &path) {
-  nb::gil_scoped_release release;
+  GilRelease release;
   CompilerProgram *program = nullptr;
   call(compiler().programs->open, path.c_str(), &program);
   return Converted(program);
 }
 
 std::string Converted::text(const std::string &function, bool withLocations) const {
-  nb::gil_scoped_release release;
+  GilRelease release;
   char *text = nullptr;
   call(compiler().programs->text, handle.get(), function.c_str(), withLocations, &text);
   return taken(text);
@@ -75,7 +75,7 @@ std::string Converted::manifest() const {
 void Converted::strip() { call(compiler().programs->stripLocations, handle.get()); }
 
 void Converted::save(const std::string &path, bool overwrite, const std::string &metadata) const {
-  nb::gil_scoped_release release;
+  GilRelease release;
   call(compiler().programs->save, handle.get(), path.c_str(), overwrite, metadata.c_str());
 }
 

@@ -21,6 +21,11 @@ ErrorKind kindOf(ingot_status status) {
   }
 }
 
+/// No problem of a kind: somebody has asked for it.
+class Cancelled : public Failure {
+  using Failure::Failure;
+};
+
 const char *className(ErrorKind kind) {
   switch (kind) {
   case ErrorKind::Usage:
@@ -40,6 +45,8 @@ const char *className(ErrorKind kind) {
 void translate(const std::exception_ptr &pointer, void *) {
   try {
     std::rethrow_exception(pointer);
+  } catch (const Cancelled &cancelled) {
+    PyErr_SetString(nb::module_::import_("ingot.errors").attr("CancelledError").ptr(), cancelled.what());
   } catch (const Failure &failure) {
     nb::object type = nb::module_::import_("ingot.errors").attr(className(failure.kind));
     PyErr_SetString(type.ptr(), failure.what());
@@ -49,6 +56,8 @@ void translate(const std::exception_ptr &pointer, void *) {
 } // namespace
 
 void bind::check(ingot_status status) {
+  if (status == INGOT_ERROR_CANCELLED)
+    throw Cancelled(ErrorKind::Usage, ingot_last_error());
   if (status != INGOT_OK)
     throw Failure(kindOf(status), ingot_last_error());
 }

@@ -43,7 +43,7 @@ void addConstants(pt2::Program &program, const std::vector<const WeightRef *> &c
 std::string extract(const nb::bytes &programJson, const std::string &modelName, const std::vector<std::string> &schemas,
                     const std::vector<const WeightRef *> &constants, const std::map<std::string, std::string> &tied) {
   std::string_view text(programJson.c_str(), programJson.size());
-  nb::gil_scoped_release release;
+  GilRelease release;
   for (const std::string &schema : schemas)
     check(pt2::addSchema(schema));
   pt2::Program program = taken(pt2::readProgramJson(text, {}));
@@ -53,7 +53,7 @@ std::string extract(const nb::bytes &programJson, const std::string &modelName, 
 }
 
 std::vector<std::string> problems(const std::string &text) {
-  nb::gil_scoped_release release;
+  GilRelease release;
   Result<graph::Document> document = graph::readDocument(text);
   if (document)
     return graph::validate(*document);

@@ -53,7 +53,7 @@ std::string diff(const std::string &first, const std::string &second) {
 } // namespace
 
 void bind::initLook(nb::module_ &module) {
-  using Release = nb::call_guard<nb::gil_scoped_release>;
+  using Release = nb::call_guard<GilRelease>;
   module.def("mermaid", &mermaid, "text"_a, "max_nodes"_a = 30, "include_weights"_a = true, "by_module"_a = false,
              Release());
   module.def("op_pie", &pie, "text"_a, "top_n"_a = 10, Release());

@@ -25,7 +25,7 @@ using OutputArray = nb::ndarray<>;
 class Program {
 public:
   Program(const std::string &path, const std::string &optionsJson) {
-    nb::gil_scoped_release release;
+    GilRelease release;
     ingot_program *loaded = nullptr;
     check(ingot_program_load_with(path.c_str(), optionsJson.c_str(), &loaded));
     handle.reset(loaded, &ingot_program_free);
@@ -38,6 +38,7 @@ public:
   OutputArray readState(const std::string &name, bool forNumpy) const;
   void writeState(const std::string &name, nb::handle array, const std::optional<std::string> &dtype) const;
   void resetStates() const;
+  void cancel() const { check(session ? ingot_session_cancel(session.get()) : ingot_program_cancel(handle.get())); }
   Program newSession() const;
 
 private:
@@ -148,7 +149,7 @@ std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
   ingot_result *raw = nullptr;
   ingot_status status;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     status = session ? ingot_session_run(session.get(), entry.c_str(), views.data(), views.size(), given.data(),
                                          given.size(), &raw)
                      : ingot_program_run_with_states(handle.get(), entry.c_str(), views.data(), views.size(),
@@ -199,6 +200,7 @@ void bind::initProgram(nb::module_ &module) {
       .def("read_state", &Program::readState, "name"_a, "for_numpy"_a)
       .def("write_state", &Program::writeState, "name"_a, "array"_a, "dtype"_a = nb::none())
       .def("reset_states", &Program::resetStates)
+      .def("cancel", &Program::cancel)
       .def("session", &Program::newSession);
   module.def("copied_bytes", &ingot_copied_bytes);
 }

@@ -116,7 +116,7 @@ std::string verifyParts(const std::vector<Part> &parts, const std::string &optio
       },
       valuesOf(inputs, nullptr));
   verify::Eager eagerSide = eagerOf(eager);
-  nb::gil_scoped_release release;
+  GilRelease release;
   Result<verify::Report> report = verify::verify(*program, runner, eagerSide, options);
   if (!report)
     throw Failure(report.error());

@@ -15,6 +15,7 @@ from ingot._core import version as _version
 from ingot.conversion import convert
 from ingot.errors import (
     AssetIOError,
+    CancelledError,
     ConversionError,
     CorruptFileError,
     ExecutionError,
@@ -38,6 +39,7 @@ __all__ = [
     "IR",
     "Argument",
     "AssetIOError",
+    "CancelledError",
     "ConversionError",
     "CorruptFileError",
     "Departure",

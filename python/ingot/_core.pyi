@@ -60,6 +60,8 @@ class Program:
     def write_state(self, name: str, array: Any, dtype: str | None = None) -> None: ...
     def reset_states(self) -> None:
         """Gives every state its initial value."""
+    def cancel(self) -> None:
+        """Ends the calls that run now."""
     def session(self) -> Program:
         """The same program with states of its own."""
 

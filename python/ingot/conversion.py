@@ -69,8 +69,14 @@ def convert_parts(
     staged = origin.stage()
     with staged.lowerings.errors():
         converted = _core.Converted.convert(staged.given, staged.options, staged.lowerings.rows())
-    fallback = bool(options.get("fallback", False))
-    return Program(converted, fallback=fallback, _returns_torch=True, _keep_alive=staged.keep_alive, _origin=origin)
+    return Program(
+        converted,
+        fallback=bool(options.get("fallback", False)),
+        disable_passes=options.get("disable_passes", ()),
+        _returns_torch=True,
+        _keep_alive=staged.keep_alive,
+        _origin=origin,
+    )
 
 
 class Staged(NamedTuple):
@@ -144,7 +150,9 @@ def convert(
         if lowerings:
             raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
         return Program._made_in(
-            lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)), fallback
+            lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)),
+            fallback,
+            disable_passes,
         )
     exported = export(model, args, kwargs, dynamic_shapes, strict)
     return convert_parts([Part.entry(exported, dynamic_shapes=dynamic_shapes)], options, lowerings)

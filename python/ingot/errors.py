@@ -27,6 +27,10 @@ class AssetIOError(IngotError, OSError):
     """The operating system refused: a missing file, no permission, a full disk."""
 
 
+class CancelledError(IngotError, RuntimeError):
+    """The call was ended by `cancel`."""
+
+
 class InternalError(IngotError, RuntimeError):
     """A bug of Ingot. Please report it."""
 

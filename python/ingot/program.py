@@ -131,13 +131,17 @@ class Program:
         source: str | os.PathLike[str] | Module | _core.Converted,
         *,
         fallback: bool = False,
+        disable_passes: Sequence[str] = (),
         _returns_torch: bool = False,
         _keep_alive: Any = None,
         _origin: Any = None,
     ) -> None:
-        """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called."""
+        """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called.
+
+        `disable_passes` are left out where it has to be compiled for this CPU.
+        """
         self._returns_torch = _returns_torch
-        self._options = json.dumps({"fallback": fallback})
+        self._options = json.dumps({"fallback": fallback, "disable_passes": list(disable_passes)})
         self._lock = threading.Lock()
         self._loaded: _core.Program | None = None
         self._is_stripped = False
@@ -157,12 +161,12 @@ class Program:
         self._signatures = {entry["name"]: _Signature(entry) for entry in manifest["entry_points"]}
 
     @classmethod
-    def _made_in(cls, make: Callable[[str], None], fallback: bool) -> Program:
+    def _made_in(cls, make: Callable[[str], None], fallback: bool, disable_passes: Sequence[str] = ()) -> Program:
         """A program of an asset that `make` saves at the path it is given, which is temporary."""
         path, folder = _temporary_asset()
         try:
             make(path)
-            program = cls(path, fallback=fallback, _returns_torch=True)
+            program = cls(path, fallback=fallback, disable_passes=disable_passes, _returns_torch=True)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -228,6 +232,10 @@ class Program:
     def session(self) -> Session:
         """The same program with states of its own, so that several users can run it at once."""
         return Session(self, self._core.session())
+
+    def cancel(self) -> None:
+        """Ends the calls that run now, from another thread; not those of sessions. See `Session.cancel`."""
+        self._core.cancel()
 
     def reset_states(self) -> None:
         """Gives every state that the program keeps between calls its initial value."""

@@ -34,6 +34,13 @@ class Session:
         """Like `Program.run_entry`, with the session's states."""
         return self._program._run(self._core, entry, args, kwargs)
 
+    def cancel(self) -> None:
+        """Ends the call that runs now, from another thread: it raises CancelledError after the step that it is at.
+
+        States that it changes in place may be half changed; `reset_states` gives them their initial values.
+        """
+        self._core.cancel()
+
     def reset_states(self) -> None:
         """Gives every state its initial value."""
         self._core.reset_states()

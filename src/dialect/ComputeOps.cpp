@@ -125,7 +125,7 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("q, k and v must be of one floating-point type");
   int64_t heads = q.getDimSize(rank - 3), groups = k.getDimSize(rank - 3);
   bool known = !q.isDynamicDim(rank - 3) && !k.isDynamicDim(rank - 3);
-  if (known && (groups == 0 || heads % groups != 0))
+  if (known && heads != groups && (groups == 0 || heads % groups != 0))
     return emitOpError("the heads of q must be a multiple of those of k and v");
   if (!shapesAgree(q.getShape().back(), k.getShape().back()) ||
       !shapesAgree(k.getShape().drop_back(), v.getShape().drop_back()) ||

@@ -5,6 +5,8 @@
 #include "import/Location.h"
 #include "pt2/SourceLocation.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace ingot {
@@ -175,6 +177,14 @@ static void recordStrides(AtenOp op, const pt2::Node &node, const pt2::Graph &gr
   op->setAttr(attr::kOperandStrides, DenseI64ArrayAttr::get(op.getContext(), strides));
 }
 
+/// Nodes whose result, or whether it shares memory with `self`, follows from where the elements of `self` lie.
+static bool dependsOnStrides(StringRef target) {
+  static const llvm::StringSet<> names = {"aten::as_strided", "aten::as_strided_copy",   "aten::as_strided_scatter",
+                                          "aten::contiguous", "aten::reshape",           "aten::reshape_as",
+                                          "aten::ravel",      "aten::flatten.using_ints"};
+  return names.contains(target);
+}
+
 Status GraphImporter::importNode(const pt2::Node &node) {
   if (depth > kMaxDepth)
     return unsupportedError("sub-graphs are nested too deeply");
@@ -189,7 +199,7 @@ Status GraphImporter::importNode(const pt2::Node &node) {
     types.push_back(type);
   }
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
-  if (target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter")
+  if (dependsOnStrides(target))
     recordStrides(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));

@@ -2,6 +2,7 @@
 
 #include "dialect/Conventions.h"
 #include "import/GraphImporter.h"
+#include "import/Guards.h"
 #include "import/Location.h"
 #include "import/SignatureText.h"
 
@@ -218,6 +219,8 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
     int64_t low = range.min.value_or(std::numeric_limits<int64_t>::min());
     symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
   }
+  for (const SizeEquation &equation : sizeEquations(program))
+    symbols.set(equation.expression, builder.getI64ArrayAttr({equation.value, equation.value}));
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
   if (!options.takesWeights)
     return;

@@ -17,6 +17,8 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
+bool isIdentifierCharacter(char c) { return llvm::isAlnum(c) || c == '_'; }
+
 /// Functions that call each other deeper than this are not unfolded.
 constexpr size_t maxCallDepth = 16;
 constexpr int64_t maxShownElements = 8;
@@ -160,8 +162,10 @@ void GraphBuilder::addEntry(func::FuncOp function, const std::string &prefix) {
                            function.getResultAttrOfType<ArrayAttr>(operand.getOperandNumber(), attr::kDims));
     document.graph.outputs.push_back(std::move(output));
   }
+  // Expressions have ranges as well, where the export has decided by them.
+  auto isSymbol = [](NamedAttribute entry) { return llvm::all_of(entry.getName().getValue(), isIdentifierCharacter); };
   if (auto symbols = function->getAttrOfType<DictionaryAttr>(attr::kSymbols))
-    for (NamedAttribute symbol : symbols)
+    for (NamedAttribute symbol : llvm::make_filter_range(symbols, isSymbol))
       if (auto range = dyn_cast<ArrayAttr>(symbol.getValue()); range && range.size() == 2)
         if (auto min = dyn_cast<IntegerAttr>(range[0]), max = dyn_cast<IntegerAttr>(range[1]); min && max)
           document.symbols[symbol.getName().str()] = {min.getInt(), max.getInt(), {}, {}};

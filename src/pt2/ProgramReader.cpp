@@ -30,8 +30,11 @@ Status readVersion(JsonRef json, Program &program) {
   if (program.schemaVersion.major == 8)
     return {};
   std::string text = std::to_string(program.schemaVersion.major) + "." + std::to_string(program.schemaVersion.minor);
-  return unsupportedError("the program uses export schema " + text +
-                          ", only 8.x can be read; export it again with torch 2.9 or newer");
+  return unsupportedError("the program uses export schema " + text + ", only 8.x can be read")
+      .note(program.schemaVersion.major > 8
+                ? "it was written by a newer torch than this Ingot knows; a newer Ingot can "
+                  "read it, or export it again with torch 2.13"
+                : "export it again with torch 2.9 or newer");
 }
 
 Status readRanges(JsonRef json, Program &program) {

@@ -271,7 +271,8 @@ Status Binder::takeResult(const DraftStep &draft, size_t index, BoundValue &valu
     return internalError("the kernel did not describe its result");
   if (!fitsType(type, result.desc))
     return corruptError("the result is " + describe(result.desc) + ", the plan says " +
-                        std::string(dtypeName(type.dtype)) + shapeText(type.shape));
+                        std::string(dtypeName(type.dtype)) + shapeText(type.shape))
+        .note("the program was perhaps exported for other sizes of its inputs only");
   INGOT_TRY(size_t bytes, checkedBytes(result.desc));
   value.desc = result.desc;
   if (result.viewOf >= 0)

@@ -1,4 +1,5 @@
 #include "runtime/Binding.h"
+#include "runtime/Cancel.h"
 
 #include "runtime/Binder.h"
 #include "runtime/MemoryPlan.h"
@@ -164,6 +165,8 @@ Status Binding::run(std::span<std::byte *const> bases) const {
   Status status;
   StepProfile *profile = StepProfile::current();
   for (const BoundStep &step : boundSteps) {
+    if (status = CancelScope::check(); !status)
+      break;
     size_t count = 0;
     for (Location at : step.operands)
       mine[count++] = addressOf(at);

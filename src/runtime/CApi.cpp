@@ -47,6 +47,8 @@ std::string &lastError() {
 
 ingot_status fail(const Error &error) {
   lastError() = error.str();
+  if (error.message == kCancelled)
+    return INGOT_ERROR_CANCELLED;
   return static_cast<ingot_status>(static_cast<int>(error.kind) + 1);
 }
 
@@ -154,6 +156,13 @@ Status resetStates(States *states) {
   return {};
 }
 
+Status cancel(States *states) {
+  if (!states)
+    return usageError("an argument is NULL");
+  states->cancellation().request();
+  return {};
+}
+
 States *statesOf(ingot_program *program) { return program ? &program->program->states() : nullptr; }
 States *statesOf(ingot_session *session) { return session ? session->states.get() : nullptr; }
 
@@ -176,11 +185,18 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
   if (!object.is_object())
     return usageError("options must be a JSON object");
   for (const auto &[key, value] : object.items()) {
-    if (key != "fallback")
-      return usageError("there is no option `" + key + "`");
-    if (!value.is_boolean())
+    const bool isNames =
+        value.is_array() && std::ranges::all_of(value, [](const auto &item) { return item.is_string(); });
+    if (key == "fallback" && value.is_boolean())
+      options.fallback = value.get<bool>();
+    else if (key == "disable_passes" && isNames)
+      options.disabledPasses = value.get<std::vector<std::string>>();
+    else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");
-    options.fallback = value.get<bool>();
+    else if (key == "disable_passes")
+      return usageError("option `" + key + "` must be a list of pass names");
+    else
+      return usageError("there is no option `" + key + "`");
   }
   return options;
 }
@@ -288,6 +304,14 @@ ingot_status ingot_session_read_state(ingot_session *session, const char *name, 
 
 ingot_status ingot_session_write_state(ingot_session *session, const char *name, const ingot_tensor *value) {
   return guarded([&] { return writeState(statesOf(session), name, value); });
+}
+
+ingot_status ingot_program_cancel(ingot_program *program) {
+  return guarded([&] { return cancel(statesOf(program)); });
+}
+
+ingot_status ingot_session_cancel(ingot_session *session) {
+  return guarded([&] { return cancel(statesOf(session)); });
 }
 
 ingot_status ingot_session_reset_states(ingot_session *session) {

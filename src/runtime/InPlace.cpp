@@ -3,6 +3,7 @@
 #include "runtime/kernels/view/View.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ingot {
 
@@ -24,6 +25,13 @@ Location resolve(std::span<const Location> alias, Location at) {
 }
 
 namespace {
+
+/// Whether element i of an operand may be read after element i of the result is written: then an operand that is written
+/// over must not be another operand as well.
+bool readsLate(const KernelDef &kernel) {
+  static constexpr std::array<std::string_view, 3> names = {"index_put", "insert_slice", "scatter"};
+  return std::ranges::find(names, kernel.name) != names.end();
+}
 
 class InPlace {
 public:
@@ -94,7 +102,7 @@ private:
     for (size_t i = 0; i < draft.operands.size(); ++i) {
       if (i == operand || at(draft.operandAt[i]).buffer != root)
         continue;
-      if (at(draft.operandAt[i]) != at(draft.operandAt[operand]) ||
+      if (readsLate(*draft.kernel) || at(draft.operandAt[i]) != at(draft.operandAt[operand]) ||
           !sameLayout(draft.operands[i].desc, draft.operands[operand].desc))
         return false;
     }

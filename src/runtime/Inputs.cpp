@@ -44,6 +44,8 @@ public:
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::bindSymbol));
     for (size_t i = 0; i < inputs.size(); ++i)
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::checkDim));
+    for (const SymbolRange &range : function.symbols)
+      INGOT_CHECK(checkExpression(range));
     return {};
   }
 
@@ -139,6 +141,19 @@ private:
     if (unknownCount == 0 && expected && *expected != dim.size)
       return badDim(dim, "expected " + std::to_string(*expected));
     return {};
+  }
+
+  /// A range may also be that of an expression: what the program was exported for. Other sizes would give wrong results.
+  Status checkExpression(const SymbolRange &range) const {
+    std::optional<int64_t> value = evaluate(range.symbol, symbols);
+    if (isPlainSymbol(range.symbol) || !value || (*value >= range.min && *value <= range.max))
+      return {};
+    std::string sizes;
+    for (const auto &[symbol, size] : symbols)
+      sizes += (sizes.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+    return usageError("the program was exported for sizes with " + range.symbol + " = " + std::to_string(range.min) +
+                      ", which is " + std::to_string(*value) + " for " + sizes)
+        .note("export it with an example of these sizes");
   }
 
   Status setSymbol(const Dim &dim, const std::string &symbol, int64_t value) {

@@ -54,7 +54,9 @@ Status Program::Impl::prepare() {
     INGOT_TRY(std::unique_ptr<Entry> entry, prepareEntry(function));
     entries.push_back(std::move(entry));
   }
-  prepared.save();
+  if (source.finishChecks)
+    INGOT_CHECK(source.finishChecks());
+  prepared.save(); // only what comes from weights that are in order
   description = describePlan(source.plan);
   return {};
 }
@@ -338,7 +340,9 @@ Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::
                                                std::span<const NamedTensor> given, States *states) {
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
   ThreadScope threads;
-  UserCall user(*entry, states ? *states : impl->states);
+  States &own = states ? *states : impl->states;
+  CancelScope scope(own.cancellation());
+  UserCall user(*entry, own);
   INGOT_TRY(const Call *call, user.prepare(inputs, given));
   return impl->runEntry(*entry, *call);
 }

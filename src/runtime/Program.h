@@ -29,6 +29,8 @@ struct ProgramSource {
   /// Instead of kernelLibrary, for tests.
   std::function<void *(const std::string &symbol)> findSymbol;
   std::shared_ptr<const void> keepAlive; ///< what the weights lie in
+  /// Waits for what is still looking at the weights, and says whether they are in order; null: nothing is.
+  std::function<Status()> finishChecks;
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
 };
@@ -48,6 +50,8 @@ struct MemoryUse {
 struct LoadOptions {
   /// Programs that run some of their operators with PyTorch are refused unless this is set.
   bool fallback = false;
+  /// Passes to leave out where the asset has to be specialised; such a specialisation is kept apart from others.
+  std::vector<std::string> disabledPasses = {};
 };
 
 class States; ///< States.h

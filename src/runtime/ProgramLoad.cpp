@@ -2,6 +2,7 @@
 #include "asset/Cache.h"
 #include "asset/Reader.h"
 #include "base/Hash.h"
+#include "base/Json.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
 #include "runtime/PlanJson.h"
@@ -10,25 +11,37 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
 
 namespace ingot {
 namespace {
 
-Status specialise(const std::string &assetPath) {
+/// Names the cache entry: what is made with fewer passes must not serve calls that ask for all.
+std::string specialisationKey(const LoadOptions &options) {
+  if (options.disabledPasses.empty())
+    return cpuKey();
+  std::set<std::string> names(options.disabledPasses.begin(), options.disabledPasses.end());
+  return cpuKey() + "-" + hashText(nlohmann::json(names).dump()).hex();
+}
+
+Status specialise(const std::string &assetPath, const std::string &key, const LoadOptions &options) {
   INGOT_TRY(const CompilerApi *api, compilerApi());
   CompilerError error;
-  if (!api->specialise(assetPath.c_str(), cpuKey().c_str(), nullptr, &error))
+  std::string text = nlohmann::json{{"disable_passes", options.disabledPasses}}.dump();
+  if (!api->specialise(assetPath.c_str(), key.c_str(), text.c_str(), &error))
     return compilerFailure(*api, error);
   return {};
 }
 
-Result<asset::Specialisation> specialisationOf(const asset::Asset &source, const std::string &assetPath) {
-  INGOT_TRY(auto found, asset::findSpecialisation(source, cpuKey()));
+Result<asset::Specialisation> specialisationOf(const asset::Asset &source, const std::string &assetPath,
+                                               const LoadOptions &options) {
+  const std::string key = specialisationKey(options);
+  INGOT_TRY(auto found, asset::findSpecialisation(source, key));
   if (found)
     return *std::move(found);
-  if (Status status = specialise(assetPath); !status)
+  if (Status status = specialise(assetPath, key, options); !status)
     return std::move(status.error()).note("while preparing '" + assetPath + "' for this CPU (" + cpuKey() + ")");
-  INGOT_TRY(auto made, asset::findSpecialisation(source, cpuKey()));
+  INGOT_TRY(auto made, asset::findSpecialisation(source, key));
   if (!made)
     return internalError("'" + assetPath + "' was prepared for this CPU, but the result cannot be found");
   return *std::move(made);
@@ -74,9 +87,10 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
   INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath, asset::Verify::Structure));
   INGOT_CHECK(checkFallback(opened.manifest, options));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
-  // Every byte is read while the plan is made ready; nothing runs before both are done.
-  std::future<Status> checked = std::async(std::launch::async, [source] { return asset::checkContents(*source); });
-  INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath));
+  // Every byte is read while the plan is made ready; nothing is called or kept before both are done.
+  std::shared_future<Status> checked =
+      std::async(std::launch::async, [source] { return asset::checkContents(*source); }).share();
+  INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath, options));
   ProgramSource parts;
   INGOT_TRY(parts.plan, planFromJson(special.planText()));
   // The manifest has told already; a plan that says otherwise was tampered with.
@@ -94,9 +108,8 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
       return std::nullopt;
     return WeightView{weight->dtype, weight->shape, weight->data};
   };
-  Result<std::shared_ptr<Program>> program = Program::create(std::move(parts));
-  INGOT_CHECK(checked.get());
-  return program;
+  parts.finishChecks = [checked] { return checked.get(); };
+  return Program::create(std::move(parts));
 }
 
 } // namespace ingot

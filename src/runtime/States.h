@@ -1,6 +1,7 @@
 // The states of a program: named tensors that survive from call to call.
 #pragma once
 
+#include "runtime/Cancel.h"
 #include "runtime/Program.h"
 
 #include <mutex>
@@ -24,6 +25,9 @@ public:
   std::vector<std::string> names() const;
   const TensorDesc &desc(size_t state) const { return slots[state].desc; }
 
+  /// Of the calls that use these states.
+  Cancellation &cancellation() { return cancelled; }
+
   /// Held while a call reads and replaces states.
   std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex); }
 
@@ -46,6 +50,7 @@ private:
   Status add(const Function &function, const State &state, const ProgramSource &source);
 
   mutable std::mutex mutex;
+  Cancellation cancelled;
   std::vector<Slot> slots;
 };
 

@@ -2,11 +2,14 @@
 
 .venv/bin/python tests/compat/make_fixture.py 1
 git add -f tests/compat/v1
+
+With "torch" it writes what this torch exports, and the graph document of it, into tests/compat/torch-VERSION.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import torch
 from safetensors.torch import save_file
 
 FOLDER = Path(__file__).parent
+INGOT = Path(sys.executable).with_name("ingot")
 
 
 class Fixture(torch.nn.Module):
@@ -65,7 +69,30 @@ def make(target: Path, module: type[torch.nn.Module], inputs: dict[str, torch.Te
     save_file(expected, target / "outputs.safetensors")
 
 
+def make_torch() -> None:
+    """A .pt2 file, its graph document and weights, and what the model gives."""
+    target = FOLDER / f"torch-{torch.__version__.split('+')[0]}"
+    target.mkdir()
+    inputs = {"ids": torch.arange(12).reshape(3, 4) % 11, "scale": torch.tensor(0.5)}
+    module = Fixture().eval().requires_grad_(False)
+    shapes = {"ids": {0: torch.export.Dim("batch", min=1, max=64)}, "scale": None}
+    example = {name: value.clone() for name, value in inputs.items()}
+    program = torch.export.export(module, (), example, dynamic_shapes=shapes, strict=False)
+    for node in program.graph.nodes:  # where the fixture was made is nobody's business
+        node.meta["stack_trace"] = str(node.meta.get("stack_trace", "")).replace(f"{FOLDER.parents[1]}/", "")
+    torch.export.save(program, target / "model.pt2")
+    subprocess.run([INGOT, "extract", target / "model.pt2", "-o", target / "graph.json"], check=True)
+    # Tied weights are there once, under the name that the document has.
+    state = {name: value.clone() for name, value in module.state_dict().items()}
+    save_file(state, target / "weights.safetensors")
+    save_file(inputs, target / "inputs.safetensors")
+    outputs = {name: value.contiguous().clone() for name, value in Fixture().eval()(**inputs).items()}
+    save_file({name: value.detach() for name, value in outputs.items()}, target / "outputs.safetensors")
+
+
 def main(version: str) -> None:
+    if version == "torch":
+        return make_torch()
     target = FOLDER / f"v{version}"
     if "." in version:
         torch.manual_seed(0)

@@ -58,9 +58,7 @@ def is_as_exact(name: str, module: Sample, actual: list[Any], expected: list[Any
     return any(is_near_all(module, wide, actual, expected) for wide in (WIDE, WIDE_NUMBERS))
 
 
-def is_near_all(
-    module: Sample, wide: dict[torch.dtype, torch.dtype], actual: list[Any], expected: list[Any]
-) -> bool:
+def is_near_all(module: Sample, wide: dict[torch.dtype, torch.dtype], actual: list[Any], expected: list[Any]) -> bool:
     try:
         exact = exact_results(module, wide)
     except Exception:  # not defined in float64

@@ -46,6 +46,13 @@ protected:
 
   std::string import(const std::string &name) { return import(read(name)); }
 
+  /// The sizes of the first argument of an imported program.
+  ArrayAttr dimsOfFirst(const pt2::Program &program) {
+    import(program);
+    auto func = *module->getOps<func::FuncOp>().begin();
+    return func.getArgAttrOfType<ArrayAttr>(0, attr::kDims);
+  }
+
   AtenOp find(StringRef target) {
     AtenOp found;
     module->walk([&](AtenOp op) {
@@ -94,6 +101,20 @@ TEST_F(ImportTest, unknownSizesKeepTheirNames) {
   ASSERT_EQ(dims.size(), 2u);
   EXPECT_THAT(cast<StringAttr>(dims[1]).str(), testing::StartsWith("2*s"));
   EXPECT_TRUE(func.getResultTypes().back().isInteger(64));
+}
+
+TEST_F(ImportTest, equationsOfSizesHaveRanges) {
+  pt2::Program program = read("dynamic");
+  std::string input = program.signature.inputs.back().value.asTensor();
+  std::string size = "L['" + input + "'].size()[0]";
+  program.guards = {"(1 + " + size + ") // 2 == 2", size + " == " + size,   size + " != 1", "2 <= " + size,
+                    "L['nobody'].size()[0] == 2",   "f(" + size + ") == 2", "L['"};
+  std::string symbol = cast<StringAttr>(dimsOfFirst(program)[0]).str();
+  auto func = *module->getOps<func::FuncOp>().begin();
+  auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols);
+  EXPECT_TRUE(symbols.contains("(1 + (" + symbol + ")) // 2"));
+  EXPECT_TRUE(symbols.contains("(" + symbol + ") - ((" + symbol + "))"));
+  EXPECT_EQ(symbols.size(), program.rangeConstraints.size() + 2);
 }
 
 TEST_F(ImportTest, subGraphsBecomeRegions) {

@@ -96,11 +96,11 @@ bool AliasSets::isContiguous(Value value) {
     if (kept.contains(target.name))
       return true;
     // A run of whole rows lies together; every other piece of a tensor may not.
-    if (target.name == "aten::select")
-      return integerOf(step.op, "dim") == 0;
-    if (target.name == "aten::slice")
-      return integerOf(step.op, "dim") == 0 && integerOf(step.op, "step") == 1;
-    return false;
+    std::optional<int64_t> dim = integerOf(step.op, "dim");
+    bool isOuter = dim == 0 || dim == -step.inputType().getRank();
+    if (target.name == "aten::select" || target.name == "aten::narrow")
+      return isOuter;
+    return target.name == "aten::slice" && isOuter && integerOf(step.op, "step") == 1;
   });
 }
 

@@ -107,6 +107,55 @@ void Functionaliser::visitBodies(AtenOp op) {
   }
 }
 
+/// Whether a tensor of these sizes and strides can be seen with the sizes `shape` without a copy, as PyTorch decides it:
+/// dimensions that lie together may be joined and divided anew.
+static bool canBeViewedAs(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(sizes, 0))
+    return true;
+  auto next = static_cast<int64_t>(shape.size()) - 1;
+  // Unsigned: numbers of a file may be of any size, and then nothing fits.
+  uint64_t chunk = 1, seen = 1;
+  uint64_t chunkStride = strides.empty() ? 1 : strides.back();
+  for (auto dim = static_cast<int64_t>(sizes.size()) - 1; dim >= 0; --dim) {
+    chunk *= sizes[dim];
+    if (dim > 0 && (sizes[dim - 1] == 1 || static_cast<uint64_t>(strides[dim - 1]) == chunk * chunkStride))
+      continue;
+    for (; next >= 0 && (seen < chunk || shape[next] == 1); --next)
+      seen *= shape[next];
+    if (seen != chunk)
+      return false;
+    if (dim > 0) {
+      chunkStride = strides[dim - 1];
+      chunk = seen = 1;
+    }
+  }
+  return true;
+}
+
+/// Whether neighbours along the last dimension of more than one element are neighbours in memory.
+static bool isUnitStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  for (auto [size, stride] : llvm::reverse(llvm::zip(sizes, strides)))
+    if (size != 1)
+      return stride == 1;
+  return true;
+}
+
+/// From the strides that the program was exported with; nothing where they, or sizes, are symbols.
+static std::optional<bool> sharesByStrides(AtenOp op, Value input) {
+  auto exported = op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
+  auto type = dyn_cast<RankedTensorType>(input.getType());
+  auto result = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  if (!exported || !type || !result || !type.hasStaticShape() || !result.hasStaticShape() ||
+      exported.size() != type.getRank() + 1)
+    return std::nullopt;
+  ArrayRef<int64_t> strides = exported.asArrayRef().drop_back();
+  if (TargetName(op.getTarget()).name != "aten::contiguous")
+    return canBeViewedAs(type.getShape(), strides, result.getShape());
+  // Contiguous is what can be seen as one row of neighbours.
+  return canBeViewedAs(type.getShape(), strides, {type.getNumElements()}) &&
+         (strides.empty() || type.getNumElements() <= 1 || isUnitStride(type.getShape(), strides));
+}
+
 /// Nodes that are annotated as views, but copy when they must.
 bool Functionaliser::sharesMemory(AtenOp op, Value input) {
   StringRef name = TargetName(op.getTarget()).name;
@@ -114,7 +163,7 @@ bool Functionaliser::sharesMemory(AtenOp op, Value input) {
     return op.getResult(0).getType() == input.getType() && !booleanOf(op, "copy").value_or(false);
   if (name == "aten::contiguous" || name == "aten::reshape" || name == "aten::flatten" || name == "aten::reshape_as" ||
       name == "aten::ravel")
-    return aliases.isContiguous(input);
+    return sharesByStrides(op, input).value_or(aliases.isContiguous(input));
   return true;
 }
 

@@ -40,6 +40,19 @@ bool canHoldConstant(Operation *user, Value operand) {
   return shape && ShapeRef(*shape) == cast<RankedTensorType>(user->getResult(0).getType()).getShape();
 }
 
+/// Whether a size of the result is promised that the operands do not show: the export has seen only inputs for which it
+/// holds. A cluster would take the promise for broadcasting; a step of its own is checked when it is bound.
+static bool promisesSizes(Operation *op) {
+  if (!op->hasTrait<Elementwise>())
+    return false;
+  std::optional<Shape> shape = broadcastShapes(llvm::to_vector(op->getOperandTypes()));
+  ShapeRef promised = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  return !shape || llvm::any_of(llvm::zip(*shape, promised), [](auto pair) {
+    auto [shown, size] = pair;
+    return shown == ShapedType::kDynamic && size != ShapedType::kDynamic;
+  });
+}
+
 ClusterGroups::ClusterGroups(Block &block, Sizes &sizes, const llvm::DenseSet<Operation *> &constants) : sizes(sizes) {
   for (Operation &op : block.without_terminator()) {
     positions[&op] = static_cast<unsigned>(ops.size());
@@ -78,7 +91,7 @@ void ClusterGroups::start(unsigned position, const llvm::DenseSet<Operation *> &
   ClusterGroup &group = groups[position];
   groupOf[position] = position;
   group.members = {position};
-  group.isCluster = codegen::canCompile(op);
+  group.isCluster = codegen::canCompile(op) && !promisesSizes(op);
   group.isConstant = constants.contains(op);
   if (!group.isCluster)
     return;

@@ -89,8 +89,10 @@ struct ExpandSoftmax : OpRewritePattern<SoftmaxOp> {
     RankedTensorType type = op.getX().getType();
     std::optional<int64_t> axis = normalizeAxis(op.getAxis(), type.getRank());
     Type element = computeType(type.getElementType());
-    if (!element || axis != type.getRank() - 1 || type.getShape().back() == 1)
+    if (!element || axis != type.getRank() - 1)
       return rewriter.notifyMatchFailure(op, "not floating point over the last dimension");
+    if (int64_t size = type.getShape().back(); size == 0 || size == 1)
+      return rewriter.notifyMatchFailure(op, "the reductions would have nothing to do");
     Primitives make(rewriter, op.getLoc());
     Value x = make.cast(op.getX(), element);
     Value shifted = make.apply<SubOp>(x, make.reduce(x, ReduceKind::Max, 1));

@@ -168,6 +168,8 @@ TEST_F(CApi, StatesAndSessions) {
   EXPECT_EQ(ingot_program_read_state(nullptr, "kept", &result), INGOT_ERROR_USAGE);
   EXPECT_EQ(ingot_program_write_state(nullptr, "kept", nullptr), INGOT_ERROR_USAGE);
   EXPECT_EQ(ingot_session_reset_states(nullptr), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_session_cancel(nullptr), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_program_cancel(nullptr), INGOT_ERROR_USAGE);
   ingot_session_free(nullptr);
 }
 
@@ -177,6 +179,7 @@ TEST_F(CApi, ChecksLoadOptions) {
   EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"falback": true})", &program), INGOT_ERROR_USAGE);
   EXPECT_THAT(ingot_last_error(), HasSubstr("falback"));
   EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": 1})", &program), INGOT_ERROR_USAGE);
+  EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"disable_passes": [1]})", &program), INGOT_ERROR_USAGE);
   EXPECT_NE(ingot_program_load_with(path.c_str(), "[", &program), INGOT_OK);
   ASSERT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": true})", &program), INGOT_OK) << ingot_last_error();
   ingot_program_free(program);

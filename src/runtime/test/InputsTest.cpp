@@ -63,6 +63,18 @@ TEST(Inputs, NamesWhatIsWrong) {
   EXPECT_THAT(errorOf(tensors({INT64_MAX, 5}, {2, 10}, {3})), HasSubstr("impossible"));
 }
 
+TEST(Inputs, SizesThatTheExportDecidedBy) {
+  Function function = exampleFunction();
+  function.symbols.push_back({"(seq + 1) // 2", 3, 3});
+  function.symbols.push_back({"batch - (unknown)", 0, 0}); // cannot be told
+  EXPECT_TRUE(checkInputs(function, tensors({2, 5}, {2, 10}, {3})));
+  EXPECT_TRUE(checkInputs(function, tensors({2, 6}, {2, 12}, {3})));
+  Status status = checkInputs(function, tensors({2, 7}, {2, 14}, {3}));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, ErrorKind::Usage);
+  EXPECT_THAT(status.error().message, HasSubstr("(seq + 1) // 2 = 3, which is 4 for batch = 2, seq = 7"));
+}
+
 TEST(Inputs, ByName) {
   Function function = exampleFunction();
   std::vector<TensorView> t = tensors({2, 5}, {2, 10}, {3});

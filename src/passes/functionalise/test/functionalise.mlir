@@ -138,3 +138,33 @@ func.func @statistics(%x: tensor<2x3xf32> {ingot.name = "x"}, %m: tensor<3xf32> 
   %0 = ingot.aten "aten::batch_norm"(%x, %m, %v) {args = {bias, cudnn_enabled = true, eps = 1.0e-5 : f64, input = #ingot.value<0>, momentum = 0.1 : f64, running_mean = #ingot.value<1>, running_var = #ingot.value<2>, training = true, weight}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// -----
+
+// By its strides, flattening this transposed tensor is no copy: the write reaches %0.
+// CHECK-LABEL: func @flatten_view
+// CHECK: %[[W:.*]] = ingot.aten "aten::relu"
+// CHECK: %[[B:.*]] = ingot.aten "aten::reshape"(%[[W]])
+// CHECK: %[[R:.*]] = ingot.aten "aten::transpose.int"(%[[B]])
+// CHECK: return %[[R]]
+func.func @flatten_view(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %1 = ingot.aten "aten::transpose.int"(%0) {args = {dim0 = 0 : i64, dim1 = 1 : i64, self = #ingot.value<0>}} : (tensor<1x4xf32>) -> tensor<4x1xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.operand_strides = array<i64: 1, 4, 0>} : (tensor<4x1xf32>) -> tensor<4xf32>
+  %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<1x4xf32>
+}
+
+// -----
+
+// Here it is a copy, and %0 stays as it was.
+// CHECK-LABEL: func @flatten_copy
+// CHECK: %[[C:.*]] = ingot.aten "aten::clone"
+// CHECK: return %[[C]]
+func.func @flatten_copy(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = ingot.aten "aten::transpose.int"(%0) {args = {dim0 = 0 : i64, dim1 = 1 : i64, self = #ingot.value<0>}} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.operand_strides = array<i64: 1, 4, 0>} : (tensor<4x2xf32>) -> tensor<8xf32>
+  %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<2x4xf32>
+}

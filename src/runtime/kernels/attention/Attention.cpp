@@ -58,8 +58,9 @@ Status checkSizes(const StepContext &context, AttentionProblem &problem) {
   problem.kvHeads = at(problem.k, 3);
   problem.keys = at(problem.k, 2);
   problem.valueDepth = at(problem.v, 1);
+  const bool areShared = problem.kvHeads > 0 && problem.heads % problem.kvHeads == 0;
   const bool fits = at(problem.k, 1) == problem.depth && at(problem.v, 2) == problem.keys &&
-                    at(problem.v, 3) == problem.kvHeads && problem.kvHeads > 0 && problem.heads % problem.kvHeads == 0;
+                    at(problem.v, 3) == problem.kvHeads && (areShared || problem.heads == problem.kvHeads);
   if (!fits)
     return badShapes(context, "the sizes of query, key and value do not agree");
   for (const TensorDesc *tensor : {&problem.q, &problem.k, &problem.v}) {

@@ -137,12 +137,14 @@ Result<PoolProblem> dividedProblem(const StepContext &context, std::vector<int64
   const size_t rank = output.size();
   INGOT_TRY(PoolProblem problem, startProblem(context, rank, isMax ? 2 : 1, isMax ? 4 : 1));
   problem.includePadding = false;
+  const auto kept = std::span(problem.x.sizes).first(problem.x.sizes.size() - rank);
+  const bool isEmpty = std::ranges::find(kept, 0) != kept.end();
   for (size_t i = 0; i < 3; ++i) {
     const int64_t in = problem.in[i];
     problem.out[i] = i < 3 - rank ? 1 : output[i - (3 - rank)];
     if (problem.out[i] < 0 || problem.out[i] > kMaxTable)
       return badShapes(context, "an output size is out of range");
-    if (in == 0)
+    if (in == 0 && !isEmpty)
       return badShapes(context, "a spatial dimension is empty");
     for (int64_t position = 0; position < problem.out[i]; ++position) {
       const int64_t begin = position * in / problem.out[i];

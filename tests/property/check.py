@@ -1,0 +1,178 @@
+"""Compares a case in Ingot with eager: all passes, no passes, and each pass alone in turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ingot
+import torch
+from conformance.compare import difference
+from conformance.exact import is_near
+from property.case import Case, build, target
+from property.evaluate import UndeterminedError, check_determined, is_inexact, quiet, wide_outputs
+from torch.export import Dim
+
+PASS_TABLE = Path(__file__).parents[2] / "src" / "pipeline" / "PassRunner.cpp"
+# A symbol of a size takes these on top of the size it was exported with.
+OTHER_SIZES = (2, 3, 5, 9)
+
+
+def optional_passes() -> list[str]:
+    """The passes that can be left out, from the table of the pipeline."""
+    rows = re.findall(r'\{Phase::\w+, (?:"([\w-]+)"|kDeclareComposites), (true|false)', PASS_TABLE.read_text())
+    return [name for name, required in rows if name and required == "false"]
+
+
+PASSES = optional_passes()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`status` is right, wrong, refused (no native form), failed (another error), or void (nothing to compare)."""
+
+    status: str
+    detail: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        return self.status in ("wrong", "failed", "refused")
+
+
+def variants(seed: int) -> dict[str, list[str]]:
+    """The passes to leave out, by what is then tested."""
+    alone = PASSES[seed % len(PASSES)]
+    return {
+        "optimised": [],
+        "unoptimised": PASSES,
+        f"only {alone}": [name for name in PASSES if name != alone],
+    }
+
+
+def export(case: Case) -> torch.export.ExportedProgram:
+    shapes = {given.name: {axis: Dim.AUTO for axis in given.dynamic} for given in case.inputs}
+    is_dynamic = any(given.dynamic for given in case.inputs)
+    with quiet():
+        inputs = tuple(given.make() for given in case.inputs)
+        return torch.export.export(build(case), inputs, dynamic_shapes=shapes if is_dynamic else None, strict=False)
+
+
+def symbolic_shapes(program: torch.export.ExportedProgram, case: Case) -> dict[str, Sequence[Any]]:
+    found = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    return {given.name: found[given.name].shape for given in case.inputs if given.name in found}
+
+
+def other_shapes(program: torch.export.ExportedProgram, case: Case, step: int) -> dict[str, tuple[int, ...]] | None:
+    """The inputs' shapes with other sizes for symbols; none where there are no symbols of their own."""
+    sizes: dict[str, int] = {}
+    shapes = {}
+    for given in case.inputs:
+        shape = []
+        for size, old in zip(symbolic_shapes(program, case).get(given.name, given.shape), given.shape, strict=True):
+            expression = size.node.expr if isinstance(size, torch.SymInt) else None
+            if expression is None or not expression.is_Symbol:
+                shape.append(old)
+                continue
+            bounds = program.range_constraints[expression]
+            wanted = min(max(OTHER_SIZES[(step + len(sizes)) % len(OTHER_SIZES)], int(bounds.lower)), 40)
+            shape.append(sizes.setdefault(str(expression), wanted))
+        shapes[given.name] = tuple(shape)
+    return shapes if sizes else None
+
+
+def is_stateful(case: Case) -> bool:
+    return any(target(line)[0] == "w" for line in case.lines)
+
+
+def call(function: Any, case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int) -> list[Any]:
+    """The results of so many calls, and the inputs after the last."""
+    results: list[Any] = []
+    for _ in range(calls):
+        inputs = [given.make(shapes.get(given.name)) for given in case.inputs]
+        with quiet():
+            results += [value.clone() for value in function(*inputs)]
+    return results + inputs
+
+
+def compare(case: Case, actual: list[Any], expected: list[Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    names = list(case.outputs) * ((len(expected) - len(case.inputs)) // len(case.outputs))
+    names += [f"{given.name} after the call" for given in case.inputs]
+    wide = None
+    for number, (ours, theirs) in enumerate(zip(actual, expected, strict=True)):
+        found = difference(ours, theirs, shape_only=False)
+        if not found:
+            continue
+        if is_inexact(theirs) and number < len(case.outputs) and ours.shape == theirs.shape:
+            wide = wide or wide_outputs(case, shapes)
+            if wide and wide[number].shape == theirs.shape and is_near(ours, theirs, wide[number]):
+                continue
+        return f"{names[number]}: {found}\nIngot {describe(ours)}\neager {describe(theirs)}"
+    return ""
+
+
+def describe(value: torch.Tensor) -> str:
+    return f"{list(value.shape)} {value.flatten()[:12].tolist()}"
+
+
+def check(case: Case, seed: int = 0, only: Sequence[str] = ()) -> Verdict:
+    """`only` names the variants to run; by default all of this seed."""
+    calls = 2 if is_stateful(case) else 1
+    shapes: dict[str, tuple[int, ...]] = {given.name: given.shape for given in case.inputs}
+    try:
+        check_determined(case, shapes, calls)
+        program = export(case)
+    except Exception as error:  # torch.export has limits of its own
+        return Verdict("void", f"{type(error).__name__}: {error}")
+    runs = [shapes] + [other for step in range(2) if (other := other_shapes(program, case, step))]
+    expected = [expectation(case, run, calls) for run in runs]
+    allowed = [run is shapes or is_allowed(program, case, run) for run in runs]
+    for name, left_out in variants(seed).items():
+        if only and name not in only:
+            continue
+        verdict = check_variant(case, program, left_out, list(zip(runs, expected, allowed, strict=True)), calls)
+        if verdict.is_bad:
+            return Verdict(verdict.status, f"{name}: {verdict.detail}")
+    return Verdict("right")
+
+
+def is_allowed(program: torch.export.ExportedProgram, case: Case, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether the exported program takes these sizes: it may be for fewer than its symbols say. Then Ingot may refuse
+    them; what it computes must be right all the same."""
+    try:
+        call(program.module(), case, shapes, 1)
+    except AssertionError:
+        return False
+    return True
+
+
+def expectation(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int) -> list[Any] | None:
+    """Eager's results; none where they are not to be compared."""
+    try:
+        check_determined(case, shapes, calls)
+        return call(build(case), case, shapes, calls)
+    except UndeterminedError:
+        return None
+
+
+def check_variant(case: Case, program: Any, left_out: Sequence[str], runs: Sequence[Any], calls: int) -> Verdict:
+    try:
+        converted = ingot.convert(program, disable_passes=left_out)
+        for shapes, expected, is_legal in runs:
+            if expected is None:
+                continue
+            try:
+                actual = call(converted.session(), case, shapes, calls)
+            except ingot.IngotError:
+                if is_legal:
+                    raise
+                continue
+            if found := compare(case, actual, expected, shapes):
+                return Verdict("wrong", f"{dict(shapes)}: {found}")
+    except ingot.UnsupportedError as error:
+        return Verdict("refused", str(error))
+    except ingot.IngotError as error:
+        return Verdict("failed", f"{type(error).__name__}: {error}")
+    return Verdict("right")

@@ -1,0 +1,32 @@
+"""Checks the seeds that it reads, one a line, and says what it found as one JSON line each."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+
+import ingot
+import torch
+from property.check import check
+from property.generate import generate
+
+
+def main() -> None:
+    # What libraries print must not get between the messages.
+    messages = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
+    ingot.set_num_threads(1)
+    for line in sys.stdin:
+        seed = int(line)
+        case = generate(seed)
+        verdict = check(case, seed)
+        found = {"seed": seed, "status": verdict.status, "detail": verdict.detail, "lines": len(case.lines)}
+        print(json.dumps(found), file=messages, flush=True)
+
+
+if __name__ == "__main__":
+    main()
