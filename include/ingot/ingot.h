@@ -96,7 +96,9 @@ INGOT_API ingot_status ingot_convert(const char *pt2_path, const char *asset_pat
 INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program **program);
 
 /* The same with options, which may be NULL; keys: fallback (true lets an asset that was converted with fallback run
- * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused). */
+ * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused), memory_limit (bytes for
+ * weights, states, and the intermediate values and outputs of one call: what would need more is refused before it
+ * starts, with the figure; 0 for none). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);

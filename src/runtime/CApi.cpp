@@ -2,6 +2,7 @@
 #include "ingot/ingot.h"
 
 #include "base/Json.h"
+#include "base/Message.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CopyCounter.h"
 #include "runtime/Program.h"
@@ -46,7 +47,7 @@ std::string &lastError() {
 }
 
 ingot_status fail(const Error &error) {
-  lastError() = error.str();
+  lastError() = messageText(error.str());
   return static_cast<ingot_status>(static_cast<int>(error.kind) + 1);
 }
 
@@ -176,11 +177,17 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
   if (!object.is_object())
     return usageError("options must be a JSON object");
   for (const auto &[key, value] : object.items()) {
-    if (key != "fallback")
+    if (key == "fallback") {
+      if (!value.is_boolean())
+        return usageError("option `" + key + "` must be true or false");
+      options.fallback = value.get<bool>();
+    } else if (key == "memory_limit") {
+      if (!value.is_number_integer() || value < 0)
+        return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
+      options.memoryLimit = value.get<uint64_t>();
+    } else {
       return usageError("there is no option `" + key + "`");
-    if (!value.is_boolean())
-      return usageError("option `" + key + "` must be true or false");
-    options.fallback = value.get<bool>();
+    }
   }
   return options;
 }

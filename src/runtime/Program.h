@@ -29,6 +29,7 @@ struct ProgramSource {
   /// Instead of kernelLibrary, for tests.
   std::function<void *(const std::string &symbol)> findSymbol;
   std::shared_ptr<const void> keepAlive; ///< what the weights lie in
+  uint64_t memoryLimit = 0;              ///< as LoadOptions::memoryLimit
 };
 
 /// Contiguous memory of its own. Copies share it.
@@ -46,6 +47,9 @@ struct MemoryUse {
 struct LoadOptions {
   /// Programs that run some of their operators with PyTorch are refused unless this is set.
   bool fallback = false;
+  /// In bytes, 0: none. Weights, states and prepared constants count, and what one call needs at once: a program, or a
+  /// call, that would need more is refused before it starts.
+  uint64_t memoryLimit = 0;
 };
 
 class States; ///< States.h

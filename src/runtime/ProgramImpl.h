@@ -3,6 +3,7 @@
 
 #include "runtime/BindingCache.h"
 #include "runtime/KernelLibrary.h"
+#include "runtime/MemoryBudget.h"
 #include "runtime/MemoryPool.h"
 #include "runtime/Program.h"
 #include "runtime/States.h"
@@ -79,6 +80,7 @@ struct Program::Impl {
   KernelLibrary library;
   States states;
   MemoryPool memory;
+  MemoryBudget budget;
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;
 
@@ -87,7 +89,11 @@ struct Program::Impl {
 
   Status prepare();
   Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
-  Status defineConstants(Entry &entry) const;
+  Status defineConstants(Entry &entry);
+  Status holdStates();
+  /// Refuses a function of fixed sizes that would not fit the budget; others are checked when they are called.
+  Status checkFixedSizes(Entry &entry);
+  Status checkBudget(const Binding &binding, const std::string &what) const;
   Status runPrologue(Entry &entry);
   Result<const void *> contiguousConstant(const void *data, const TensorDesc &desc);
   Result<Entry *> findEntry(std::string_view name) const;

@@ -3,6 +3,7 @@
 #include "asset/Reader.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
+#include "runtime/MemoryBudget.h"
 #include "runtime/PlanJson.h"
 #include "runtime/Program.h"
 #include "runtime/kernels/fallback/Plugin.h"
@@ -66,11 +67,20 @@ Status checkFallback(const asset::Manifest &manifest, const LoadOptions &options
   return {};
 }
 
+/// Before anything is compiled: weights alone may be too much.
+Status checkWeightBytes(const asset::Asset &source, uint64_t limit) {
+  MemoryBudget budget(limit);
+  for (const SafeTensor &weight : source.weights.tensors)
+    budget.hold(weight.data.data(), weight.data.size());
+  return budget.check(0, "the program");
+}
+
 } // namespace
 
 Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
   INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath));
   INGOT_CHECK(checkFallback(opened.manifest, options));
+  INGOT_CHECK(checkWeightBytes(opened, options.memoryLimit));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
   INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath));
   ProgramSource parts;
@@ -80,6 +90,7 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
     return corruptError("the plan runs operators with PyTorch, which the asset's manifest does not say");
   parts.kernelLibrary = special.kernels;
   parts.keepAlive = source;
+  parts.memoryLimit = options.memoryLimit;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
     if (!weight)
