@@ -2,6 +2,7 @@
 
 #include "base/MappedFile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +32,57 @@ std::shared_mutex &forking() {
   static std::shared_mutex mutex;
   return mutex;
 }
+
+bool writeAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+std::string readAll(int descriptor) {
+  std::string message;
+  std::vector<char> chunk(1 << 16);
+  for (;;) {
+    ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return message;
+    message.append(chunk.data(), static_cast<size_t>(count));
+  }
+}
+
+/// What the child says on stderr: shown if all went well, else a word of it goes into the error.
+class LastWords {
+public:
+  LastWords() : descriptor(::memfd_create("stderr", MFD_CLOEXEC)) {}
+  ~LastWords() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  LastWords(const LastWords &) = delete;
+  LastWords &operator=(const LastWords &) = delete;
+
+  void capture() const {
+    if (descriptor >= 0)
+      ::dup2(descriptor, STDERR_FILENO);
+  }
+  std::string text() const {
+    if (descriptor < 0)
+      return "";
+    ::lseek(descriptor, 0, SEEK_SET);
+    return readAll(descriptor);
+  }
+
+private:
+  int descriptor;
+};
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -116,31 +169,6 @@ std::optional<Result<Texts>> unpack(std::string_view message) {
   return Result<Texts>(std::move(error));
 }
 
-bool writeAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-std::string readAll(int descriptor) {
-  std::string message;
-  std::vector<char> chunk(1 << 16);
-  for (;;) {
-    ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return message;
-    message.append(chunk.data(), static_cast<size_t>(count));
-  }
-}
-
 Result<Texts> runHere(const Work &work) {
   try {
     return work();
@@ -184,7 +212,8 @@ void applyLimits(const IsolationLimits &limits) {
     limitResource(RLIMIT_AS, now + limits.bytes);
 }
 
-[[noreturn]] void runChild(int descriptor, const IsolationLimits &limits, const Work &work) {
+[[noreturn]] void runChild(int descriptor, const LastWords &words, const IsolationLimits &limits, const Work &work) {
+  words.capture();
   forgetCaller();
   applyLimits(limits);
   const bool isSent = writeAll(descriptor, pack(runHere(work)));
@@ -214,17 +243,21 @@ Result<Texts> ingot::runIsolated(const std::string &failure, const IsolationLimi
   Pipe pipe;
   if (::pipe2(pipe.ends, O_CLOEXEC) != 0)
     return errnoError("cannot make a pipe");
+  LastWords words;
   std::unique_lock lock(forking());
   const pid_t child = ::fork();
   if (child == 0)
-    runChild(pipe.ends[1], limits, work);
+    runChild(pipe.ends[1], words, limits, work);
   lock.unlock();
   if (child < 0)
     return errnoError("cannot start a process");
   pipe.close(1);
   std::optional<Result<Texts>> result = unpack(readAll(pipe.ends[0]));
   std::string end = endText(child);
+  const std::string said = words.text();
   if (!result)
-    return corruptError(failure).note(end);
+    return corruptError(failure).note(
+        said.empty() ? end : end + ": " + said.substr(0, std::min(said.find('\n'), size_t(500))));
+  (void)writeAll(STDERR_FILENO, said);
   return *std::move(result);
 }

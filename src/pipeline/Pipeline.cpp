@@ -19,6 +19,7 @@
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
+#include <llvm/Support/MemoryBufferRef.h>
 #include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Bytecode/BytecodeReader.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
+from support import INGOT
 from torch import nn
 from torch.nn import functional as F
 
 ROOT = Path(__file__).parents[2]
-INGOT = Path(sys.executable).with_name("ingot")
 
 
 class Vision(nn.Module):

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -70,10 +71,11 @@ TEST(Isolate, LimitsTimeAndMemory) {
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().message, "takes too long");
   Result<Texts> large = runIsolated("takes too much", small, []() -> Result<Texts> {
-    std::vector<char> bytes(size_t(256) << 20, 'x');
-    return Texts{std::string(bytes.data(), 1)};
+    void *block = ::mmap(nullptr, size_t(256) << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? Result<Texts>(ioError("refused")) : Texts{};
   });
   ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().message, "refused");
 }
 
 TEST(Isolate, IgnoredChildrenAreFine) {
@@ -96,6 +98,25 @@ TEST(Isolate, ManyAtOnce) {
     thread.join();
   for (size_t i = 0; i < answers.size(); ++i)
     EXPECT_EQ(answers[i], std::to_string(i));
+}
+
+TEST(Isolate, LastWordsAreANote) {
+  Result<Texts> result = runIsolated("failed", limits, []() -> Result<Texts> {
+    (void)!::write(STDERR_FILENO, "it broke\nbadly\n", 15);
+    ::abort();
+  });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().str(), "failed\n  the process that did it ended with signal 6: it broke");
+}
+
+TEST(Isolate, WordsOfSuccessAreShown) {
+  testing::internal::CaptureStderr();
+  Result<Texts> result = runIsolated("failed", limits, []() -> Result<Texts> {
+    (void)!::write(STDERR_FILENO, "it took 3 s\n", 12);
+    return Texts{};
+  });
+  EXPECT_TRUE(result);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "it took 3 s\n");
 }
 
 TEST(Isolate, CanBeSwitchedOff) {

@@ -25,7 +25,7 @@ TEST(MemoryBudget, CountsOwnersOnce) {
   EXPECT_TRUE(MemoryBudget().check(UINT64_MAX, "it"));
 }
 
-/// x of so many floats ► x + x ► twice that.
+/// x of so many floats ► x + x ► twice that, in one buffer.
 ProgramSource program(std::vector<int64_t> shape, std::vector<std::string> dims = {}) {
   test::FunctionBuilder builder;
   ValueId x = builder.input("x", shape, std::move(dims));
@@ -36,10 +36,10 @@ ProgramSource program(std::vector<int64_t> shape, std::vector<std::string> dims 
 
 TEST(MemoryBudget, FixedSizesAreRefusedWhenLoading) {
   ProgramSource source = program({1000});
-  source.memoryLimit = 7999;
+  source.memoryLimit = 3999;
   Result<std::shared_ptr<Program>> refused = Program::create(source);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().str(), HasSubstr("the limit is 7999"));
+  EXPECT_THAT(refused.error().str(), HasSubstr("the limit is 3999"));
   source.memoryLimit = 8192;
   Result<std::shared_ptr<Program>> loaded = Program::create(source);
   ASSERT_TRUE(loaded) << loaded.error().str();
@@ -50,7 +50,7 @@ TEST(MemoryBudget, FixedSizesAreRefusedWhenLoading) {
 
 TEST(MemoryBudget, OtherSizesAreRefusedWhenCalled) {
   ProgramSource source = program({kDynamic}, {"n"});
-  source.memoryLimit = 8192;
+  source.memoryLimit = 7999;
   Result<std::shared_ptr<Program>> loaded = Program::create(source);
   ASSERT_TRUE(loaded) << loaded.error().str();
   std::vector<float> x(2000, 1.0f);
