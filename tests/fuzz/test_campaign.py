@@ -13,7 +13,7 @@ from fuzz.seeds import make_seeds
 from support import ingot, refused, run_ingot
 
 REGRESSIONS = Path(__file__).with_name("regressions") / "campaign"
-COUNT = 120
+COUNT = 80
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,8 @@ std::vector<fs::path> filesOf(const std::string &argument) {
   return files;
 }
 
-void runChanges(std::vector<uint8_t> data, int changes) {
+void runChanges(const std::vector<uint8_t> &original, int changes) {
+  std::vector<uint8_t> data = original;
   for (int i = 0; i < changes; ++i) {
     std::vector<uint8_t> changed = data;
     const size_t size = changed.size();
@@ -51,7 +52,9 @@ void runChanges(std::vector<uint8_t> data, int changes) {
                             : LLVMFuzzerMutate(changed.data(), size, changed.size());
     changed.resize(made);
     LLVMFuzzerTestOneInput(changed.data(), changed.size());
-    if (i % 8 == 7) // changes of changes go deeper
+    if (i % 32 == 31) // changes of changes go deeper, but too many leave nothing
+      data = original;
+    else if (i % 8 == 7)
       data = std::move(changed);
   }
 }
@@ -82,7 +85,7 @@ int main(int argc, char **argv) {
     for (const fs::path &path : filesOf(argument)) {
       std::vector<uint8_t> data = readFile(path);
       LLVMFuzzerTestOneInput(data.data(), data.size());
-      runChanges(std::move(data), changes);
+      runChanges(data, changes);
       ++count;
     }
   }
