@@ -17,11 +17,8 @@ cmake --build "$folder" -j "${INGOT_JOBS:-$(nproc)}"
 # LLVM and MLIR are not instrumented: vectors that they fill have no marks of where they end.
 export ASAN_OPTIONS="detect_container_overflow=0:detect_leaks=1:allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
-export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
-case $kinds in
-# It cannot follow a process that several threads fork.
-*thread*) export INGOT_ISOLATE=0 ;;
-esac
+# By default a child of several threads may start none: ours does, with what it needs set up anew.
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:die_after_fork=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 ctest --test-dir "$folder" --output-on-failure -j "${INGOT_JOBS:-$(nproc)}"
 
 if [ -n "${INGOT_ONLY:-}" ]; then

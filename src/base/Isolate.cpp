@@ -220,16 +220,27 @@ void applyLimits(const IsolationLimits &limits) {
   ::_exit(isSent ? 0 : 1);
 }
 
-std::string endText(pid_t child) {
+/// The signal that ended the child, 0 for none or if unknown.
+int awaitEnd(pid_t child) {
   int status = 0;
   pid_t ended = 0;
   do
     ended = ::waitpid(child, &status, 0);
   while (ended < 0 && errno == EINTR);
   // Whoever collects all children of this process may have been first.
-  if (ended == child && WIFSIGNALED(status))
-    return std::string("the process that did it ended with signal ") + std::to_string(WTERMSIG(status));
-  return "the process that did it ended early";
+  return ended == child && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+Error endError(const std::string &failure, int number, const std::string &said) {
+  if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+    return ioError("interrupted while an asset was read or compiled");
+  if (number == SIGKILL)
+    return ioError("the process that read or compiled an asset was killed; there may not be enough memory");
+  std::string end = "the process that did it ended ";
+  end += number ? "with signal " + std::to_string(number) : "early";
+  if (!said.empty())
+    end += ": " + said.substr(0, std::min(said.find('\n'), size_t(500)));
+  return corruptError(failure).note(std::move(end));
 }
 
 } // namespace
@@ -253,11 +264,10 @@ Result<Texts> ingot::runIsolated(const std::string &failure, const IsolationLimi
     return errnoError("cannot start a process");
   pipe.close(1);
   std::optional<Result<Texts>> result = unpack(readAll(pipe.ends[0]));
-  std::string end = endText(child);
+  const int number = awaitEnd(child);
   const std::string said = words.text();
   if (!result)
-    return corruptError(failure).note(
-        said.empty() ? end : end + ": " + said.substr(0, std::min(said.find('\n'), size_t(500))));
+    return endError(failure, number, said);
   (void)writeAll(STDERR_FILENO, said);
   return *std::move(result);
 }

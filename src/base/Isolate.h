@@ -17,9 +17,9 @@ struct IsolationLimits {
   uint64_t bytes = 0;   ///< of memory, beside what the process has already
 };
 
-/// Runs `work` in a child of this process and returns its result, or its error. A child that is killed, by a signal or
-/// because it takes too much, is a Corrupt error that begins with `failure`. INGOT_ISOLATE=0 in the environment runs
-/// `work` in this process instead, for debuggers.
+/// Runs `work` in a child of this process and returns its result, or its error. A child that falls, or takes too much, is
+/// a Corrupt error that begins with `failure`; one that somebody interrupts or kills is an Io error. INGOT_ISOLATE=0 in
+/// the environment runs `work` in this process instead, for debuggers.
 Result<std::vector<std::string>> runIsolated(const std::string &failure, const IsolationLimits &limits,
                                              const std::function<Result<std::vector<std::string>>()> &work);
 

@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support import ingot, refused, run_ingot
+
 from fuzz.campaign import Campaign, run_command
 from fuzz.mutate import mutate_bytes, mutate_document
 from fuzz.seal import checksum, seal_asset
 from fuzz.seeds import make_seeds
-from support import ingot, refused, run_ingot
 
 REGRESSIONS = Path(__file__).with_name("regressions") / "campaign"
 COUNT = 80

@@ -48,13 +48,15 @@ TEST(Isolate, SurvivesWhateverHappensThere) {
       return Texts{};
     });
   };
-  for (int number : {SIGSEGV, SIGABRT, SIGKILL}) {
+  for (int number : {SIGSEGV, SIGABRT, SIGXCPU}) {
     Result<Texts> result = raise(number);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::Corrupt);
     EXPECT_EQ(result.error().str(),
               "cannot be read\n  the process that did it ended with signal " + std::to_string(number));
   }
+  for (int number : {SIGINT, SIGTERM, SIGKILL})
+    EXPECT_EQ(raise(number).error().kind, ErrorKind::Io) << number;
   Result<Texts> left = runIsolated("cannot be read", limits, []() -> Result<Texts> { ::_exit(0); });
   ASSERT_FALSE(left);
   Result<Texts> thrown = runIsolated("failed", limits, []() -> Result<Texts> { throw std::runtime_error("odd"); });
