@@ -1,6 +1,6 @@
 # One word for each thing a contributor does. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test unit lit pytest checks conformance property kill threads soak bench bench-quick docs format lint clean setup
+.PHONY: help demo build test unit lit pytest checks fuzz conformance property kill threads soak bench bench-quick docs format lint clean setup
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -22,8 +22,8 @@ build: setup ## compile everything and install it into .venv
 	@cmake --build build
 	@scripts/install.sh
 
-test: build ## build, then every test and check
-	@scripts/test.sh
+test: $(if $(SANITIZE),setup,build) ## build, then every test and check; SANITIZE=address,undefined or thread: with sanitizers
+	@$(if $(SANITIZE),scripts/sanitize.sh $(SANITIZE),scripts/test.sh)
 
 unit: build ## the C++ unit tests
 	@scripts/test.sh unit
@@ -36,6 +36,12 @@ pytest: build ## the Python tests
 
 checks: build ## sizes, layers, documents, words
 	@scripts/test.sh checks
+
+SECONDS ?= 600
+fuzz: build ## hostile files for SECONDS=600 seconds: every libFuzzer target, then mutated .pt2 files and assets
+	@cmake -G Ninja -B build-address-undefined -DINGOT_SANITIZE=address,undefined -DINGOT_FUZZ=ON >/dev/null
+	@cmake --build build-address-undefined --target fuzzers
+	@cd tests && ../$(PY) -m fuzz.libfuzzer --seconds $(SECONDS)
 
 conformance: build ## every operator PyTorch knows against eager (hours), and docs/generated/ops.md from it
 	@cd tests && ../$(PY) -m conformance --jobs $$(nproc) --summary ../docs/generated/ops.json --log ../build/conformance.jsonl

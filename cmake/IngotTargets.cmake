@@ -6,8 +6,9 @@
 #       Links MLIR and shares one precompiled header of its common includes.
 #   ingot_add_unit_test(<name> SOURCES <file>... [LINK <lib>...])
 #       A GoogleTest program in bin/, run by ctest. LINK must hold everything the sources use.
-#   ingot_add_fuzzer(<name> SOURCES <file>... [LINK <lib>...])
-#       A libFuzzer program; exists only with -DINGOT_FUZZ=ON.
+#   ingot_add_fuzzer(<name> SOURCES <file>... SEEDS <file or folder>... [LINK <lib>...] [CHANGES <n>])
+#       A libFuzzer program with -DINGOT_FUZZ=ON. Without, a program that replays the seeds and the regressions of
+#       tests/fuzz/regressions/<name>, each with some changes: a unit test.
 #   ingot_install_library(<target>) / ingot_install_program(<target>) / ingot_install_module(<target>)
 #       Installation with the right $ORIGIN paths: a library, a native program, the Python extension.
 
@@ -46,14 +47,33 @@ function(ingot_add_unit_test name)
 endfunction()
 
 function(ingot_add_fuzzer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  if(NOT INGOT_FUZZ)
+  cmake_parse_arguments(arg "" "CHANGES" "SOURCES;LINK;SEEDS" ${ARGN})
+  if(NOT INGOT_FUZZ AND NOT INGOT_BUILD_TESTS)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
   ingot_target_defaults(${name})
-  target_link_libraries(${name} PRIVATE ${arg_LINK})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} ingot_base ZLIB::ZLIB)
+  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN/../lib;${DNNL_LIBRARY_DIR}")
+  set(regressions "${PROJECT_SOURCE_DIR}/tests/fuzz/regressions/${name}")
+  if(NOT EXISTS "${regressions}")
+    set(regressions "")
+  endif()
+  if(INGOT_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    if(NOT TARGET fuzzers)
+      add_custom_target(fuzzers)
+    endif()
+    add_dependencies(fuzzers ${name})
+    add_test(NAME ${name} COMMAND ${name} -runs=0 ${arg_SEEDS} ${regressions})
+  else()
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src/base/test/FuzzReplay.cpp")
+    if(NOT arg_CHANGES)
+      set(arg_CHANGES 200)
+    endif()
+    add_test(NAME ${name} COMMAND ${name} -changes=${arg_CHANGES} ${arg_SEEDS} ${regressions})
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 
 function(ingot_install_library target)

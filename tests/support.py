@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-INGOT = Path(sys.executable).with_name("ingot")
+INGOT = Path(os.environ.get("INGOT_PROGRAM") or Path(sys.executable).with_name("ingot"))
 TOLERANCE = 1e-4
 
 

@@ -107,7 +107,7 @@ private:
 /// A loaded asset. May be called from several threads at once.
 class Program {
 public:
-  /// Options as for ingot_program_load_with: R"({"fallback": true})".
+  /// Options as for ingot_program_load_with: R"({"memory_limit": 1000000000})".
   explicit Program(const std::string &assetPath, const char *optionsJson = nullptr) {
     ingot_program *loaded = nullptr;
     detail::check(ingot_program_load_with(assetPath.c_str(), optionsJson, &loaded));

@@ -132,6 +132,7 @@ class Program:
         *,
         fallback: bool = False,
         disable_passes: Sequence[str] = (),
+        memory_limit: int = 0,
         _returns_torch: bool = False,
         _keep_alive: Any = None,
         _origin: Any = None,
@@ -141,7 +142,8 @@ class Program:
         `disable_passes` are left out where it has to be compiled for this CPU.
         """
         self._returns_torch = _returns_torch
-        self._options = json.dumps({"fallback": fallback, "disable_passes": list(disable_passes)})
+        options = {"fallback": fallback, "disable_passes": list(disable_passes), "memory_limit": memory_limit}
+        self._options = json.dumps(options)
         self._lock = threading.Lock()
         self._loaded: _core.Program | None = None
         self._is_stripped = False
@@ -334,12 +336,14 @@ class Program:
         return f"<ingot.Program {entries}>"
 
 
-def load(path: str | os.PathLike[str], *, fallback: bool = False) -> Program:
+def load(path: str | os.PathLike[str], *, fallback: bool = False, memory_limit: int = 0) -> Program:
     """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
 
     `fallback` lets an asset that was converted with fallback run operators with PyTorch; else it is refused.
+    `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values and
+    outputs, before it starts and with the figure.
     """
-    return Program(path, fallback=fallback)
+    return Program(path, fallback=fallback, memory_limit=memory_limit)
 
 
 def _temporary_asset() -> tuple[str, str]:

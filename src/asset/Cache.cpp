@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace ingot;
 using namespace ingot::asset;
@@ -37,8 +38,28 @@ std::string userCache(const Asset &asset) {
   return root.empty() ? root : root + "/ingot/" + asset.checksum.hex();
 }
 
+/// Compiled code of somebody else is not run. Only who may already change what this user runs could have written here.
+bool isOurs(const struct stat &info) {
+  const bool isOwned = info.st_uid == ::geteuid() || info.st_uid == 0;
+  // Others may add to a folder with the sticky bit, but not replace what is there.
+  const bool isShared = (info.st_mode & S_IWOTH) && !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX));
+  return isOwned && !isShared;
+}
+
+bool isOurFolder(const std::string &path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && isOurs(info);
+}
+
+/// INGOT_CACHE=user: what lies in assets is neither used nor written.
+bool usesOwnCache() {
+  const char *setting = std::getenv("INGOT_CACHE");
+  return !setting || std::string_view(setting) != "user";
+}
+
 struct Meta {
   std::string ingotVersion;
+  std::string cpuKey;
   Hash128 program;
   NameMap<FileInfo> files;
 };
@@ -47,14 +68,15 @@ std::string metaText(const Meta &meta) {
   json files = json::object();
   for (const auto &[name, file] : meta.files)
     files[name] = {{"size", file.size}, {"xxh3_128", file.checksum.hex()}};
-  json value = {{"ingot", meta.ingotVersion}, {"program", meta.program.hex()}, {"files", std::move(files)}};
+  json value = {
+      {"ingot", meta.ingotVersion}, {"cpu", meta.cpuKey}, {"program", meta.program.hex()}, {"files", std::move(files)}};
   return value.dump(1) + "\n";
 }
 
 /// Null whenever something is not as it should be: then the entry is simply made anew.
 std::shared_ptr<MappedFile> mapPlain(const std::string &path) {
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || !isOurs(info))
     return nullptr;
   Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
   return file ? *std::move(file) : nullptr;
@@ -73,13 +95,20 @@ std::shared_ptr<MappedFile> mapChecked(const std::string &folder, const std::str
 
 Hash128 programChecksum(const Asset &asset) { return asset.manifest.files.find(kProgramFile)->second.checksum; }
 
-std::optional<Specialisation> readEntry(const Asset &asset, const std::string &folder) {
+bool fits(const json &meta, const Asset &asset, std::string_view cpuKey) {
+  return meta.is_object() && meta.value("ingot", json()) == INGOT_VERSION && meta.value("cpu", json()) == cpuKey &&
+         meta.value("program", json()) == programChecksum(asset).hex() && meta.value("files", json()).is_object();
+}
+
+std::optional<Specialisation> readEntry(const Asset &asset, const std::string &cache, std::string_view cpuKey) {
+  const std::string folder = cache + "/" + std::string(cpuKey);
+  if (!isOurFolder(cache) || !isOurFolder(folder))
+    return std::nullopt;
   std::shared_ptr<MappedFile> metaFile = mapPlain(folder + "/" + std::string(kMetaFile));
   if (!metaFile)
     return std::nullopt;
   Result<json> meta = parseJson(asText(metaFile->bytes()), 8);
-  if (!meta || !meta->is_object() || meta->value("ingot", json()) != INGOT_VERSION ||
-      meta->value("program", json()) != programChecksum(asset).hex() || !meta->value("files", json()).is_object())
+  if (!meta || !fits(*meta, asset, cpuKey))
     return std::nullopt;
   const json &files = (*meta)["files"];
   Specialisation entry;
@@ -97,10 +126,25 @@ std::optional<Specialisation> readEntry(const Asset &asset, const std::string &f
 
 Result<Staging> stageIn(const std::string &cache, std::string_view cpuKey) {
   std::error_code failure;
-  fs::create_directories(cache, failure);
+  if (fs::create_directories(cache, failure))
+    fs::permissions(cache, fs::perms::others_write, fs::perm_options::remove, failure);
   if (failure)
     return ioError("cannot create '" + cache + "': " + failure.message());
+  if (!isOurFolder(cache))
+    return ioError("'" + cache + "' belongs to somebody else, or everybody may write to it");
   return Staging::create(cache + "/" + std::string(cpuKey));
+}
+
+/// Whatever the umask says: an entry that others may write to would not be used.
+Status closeToOthers(const std::string &folder) {
+  std::error_code failure;
+  const auto others = fs::perms::group_write | fs::perms::others_write;
+  fs::permissions(folder, others, fs::perm_options::remove, failure);
+  for (fs::directory_iterator item(folder, failure), end; !failure && item != end; item.increment(failure))
+    fs::permissions(item->path(), others, fs::perm_options::remove, failure);
+  if (failure)
+    return ioError("cannot set the permissions of '" + folder + "': " + failure.message());
+  return {};
 }
 
 Result<FileInfo> hashFile(const std::string &path) {
@@ -114,16 +158,17 @@ std::string_view Specialisation::planText() const { return asText(plan->bytes())
 
 Result<std::optional<Specialisation>> asset::findSpecialisation(const Asset &asset, std::string_view cpuKey) {
   INGOT_CHECK(checkKey(cpuKey));
-  for (const std::string &cache : {ownCache(asset), userCache(asset)})
+  for (const std::string &cache : {usesOwnCache() ? ownCache(asset) : "", userCache(asset)})
     if (!cache.empty())
-      if (std::optional<Specialisation> entry = readEntry(asset, cache + "/" + std::string(cpuKey)))
+      if (std::optional<Specialisation> entry = readEntry(asset, cache, cpuKey))
         return entry;
   return std::optional<Specialisation>();
 }
 
 Result<SpecialisationWriter> SpecialisationWriter::begin(const Asset &asset, std::string_view cpuKey) {
   INGOT_CHECK(checkKey(cpuKey));
-  Result<Staging> staging = stageIn(ownCache(asset), cpuKey);
+  Result<Staging> staging =
+      usesOwnCache() ? stageIn(ownCache(asset), cpuKey) : Result<Staging>(ioError("INGOT_CACHE=user forbids it"));
   if (staging)
     return SpecialisationWriter(asset, std::string(cpuKey), *std::move(staging));
   std::string fallback = userCache(asset);
@@ -138,7 +183,8 @@ Result<SpecialisationWriter> SpecialisationWriter::begin(const Asset &asset, std
 }
 
 Result<Specialisation> SpecialisationWriter::commit() {
-  Meta meta{INGOT_VERSION, programChecksum(asset), {}};
+  Meta meta{INGOT_VERSION, cpuKey, programChecksum(asset), {}};
+  const std::string cache = fs::path(staging.target()).parent_path().string();
   INGOT_TRY(FileInfo plan, hashFile(folder() + "/" + std::string(kPlanFile)));
   meta.files.emplace(kPlanFile, plan);
   std::error_code failure;
@@ -148,12 +194,13 @@ Result<Specialisation> SpecialisationWriter::commit() {
   }
   INGOT_TRY(FileInfo written, writeHashed(folder() + "/" + std::string(kMetaFile), asBytes(metaText(meta))));
   (void)written;
+  INGOT_CHECK(closeToOthers(folder()));
   // Another process may have been quicker. Its files may be in use, so a good entry is kept.
-  if (std::optional<Specialisation> entry = readEntry(asset, staging.target()))
+  if (std::optional<Specialisation> entry = readEntry(asset, cache, cpuKey))
     return *std::move(entry);
   Status published = staging.publish(Staging::Existing::Replace);
   // It may also win between the look above and now; then its entry serves as well as ours.
-  if (std::optional<Specialisation> entry = readEntry(asset, staging.target()))
+  if (std::optional<Specialisation> entry = readEntry(asset, cache, cpuKey))
     return *std::move(entry);
   INGOT_CHECK(std::move(published));
   return ioError("'" + staging.target() + "' changed while it was written");

@@ -135,6 +135,32 @@ Result<Zip::Entry> readEntry(Bytes bytes, Bytes directory, size_t &at) {
   return entry;
 }
 
+/// Nothing here is unpacked to a folder, but what is could leave it by such a name.
+bool leavesFolder(std::string_view name) {
+  if (name.starts_with('/') || name.find('\0') != name.npos)
+    return true;
+  for (size_t at = 0; at <= name.size();) {
+    size_t end = std::min(name.find('/', at), name.size());
+    if (name.substr(at, end - at) == "..")
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+Status checkInflated(const std::vector<Zip::Entry> &entries) {
+  uint64_t total = 0;
+  for (const Zip::Entry &entry : entries) {
+    if (entry.isStored())
+      continue;
+    if (entry.size > Zip::defaultInflateLimit - total)
+      return unsupportedError("zip: the compressed entries hold more than " + std::to_string(Zip::defaultInflateLimit) +
+                              " bytes; store them without compression (zip -0)");
+    total += entry.size;
+  }
+  return {};
+}
+
 /// Overlapping entries make a small file expand without end, and no writer makes them.
 Status checkOverlap(const std::vector<Zip::Entry> &entries, uint64_t directoryOffset) {
   std::vector<const Zip::Entry *> sorted;
@@ -199,11 +225,14 @@ Result<Zip> Zip::parse(Bytes bytes) {
   size_t at = 0;
   for (uint64_t i = 0; i < directory.count; ++i) {
     INGOT_TRY(Entry entry, readEntry(bytes, headers, at));
+    if (leavesFolder(entry.name))
+      return corruptError("zip: the name '" + entry.name + "' leads out of the archive");
     if (!zip.byName.emplace(entry.name, zip.list.size()).second)
       return corruptError("zip: entry '" + entry.name + "' occurs twice");
     zip.list.push_back(std::move(entry));
   }
   INGOT_CHECK(checkOverlap(zip.list, directory.offset));
+  INGOT_CHECK(checkInflated(zip.list));
   return zip;
 }
 

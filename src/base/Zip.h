@@ -30,7 +30,7 @@ public:
     bool isStored() const { return method == 0; }
   };
 
-  /// Inflating more than this at once is refused: a small file must not eat the memory.
+  /// Inflating more than this, at once or all entries together, is refused: a small file must not eat the memory.
   static constexpr uint64_t defaultInflateLimit = uint64_t(4) << 30;
 
   static Result<Zip> open(std::shared_ptr<const MappedFile> file);

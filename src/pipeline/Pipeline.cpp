@@ -1,5 +1,6 @@
 #include "pipeline/Pipeline.h"
 
+#include "base/Isolate.h"
 #include "base/Log.h"
 #include "codegen/Codegen.h"
 #include "dialect/Conventions.h"
@@ -18,7 +19,9 @@
 #include "pt2/Schema.h"
 #include "runtime/PlanJson.h"
 
+#include <llvm/Support/MemoryBufferRef.h>
 #include <mlir/AsmParser/AsmParser.h>
+#include <mlir/Bytecode/BytecodeReader.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Parser/Parser.h>
@@ -66,6 +69,7 @@ static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weig
 
 Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
+  auto held = holdOffIsolation();
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   Converted converted;
@@ -105,6 +109,10 @@ Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &opti
 static Result<OwningOpRef<ModuleOp>> readBytecode(std::span<const std::byte> bytes, MLIRContext &context) {
   DiagnosticCollector diagnostics(context);
   StringRef text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  llvm::MemoryBufferRef buffer(text, "program.mlirbc");
+  // Text would do for MLIR, but nobody writes it, and its parser has no limit on nesting.
+  if (!isBytecode(buffer))
+    return corruptError("the program in the asset is no MLIR bytecode").note("while reading program.mlirbc");
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
     return diagnostics.error(ErrorKind::Corrupt, "the program in the asset cannot be read")
@@ -112,7 +120,27 @@ static Result<OwningOpRef<ModuleOp>> readBytecode(std::span<const std::byte> byt
   return module;
 }
 
-Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations) {
+/// MLIR's reader of bytecode trusts what it reads, and the passes trust what the importer makes. So whatever starts from
+/// the bytes of an asset happens in a process of its own.
+static Result<std::vector<std::string>> isolated(std::span<const std::byte> bytecode,
+                                                 const std::function<Result<std::vector<std::string>>()> &work) {
+  // Many times what programs of this size take.
+  const IsolationLimits limits{.seconds = 60 + bytecode.size() / 1000,
+                               .bytes = (uint64_t(4) << 30) + 4096 * uint64_t(bytecode.size())};
+  return runIsolated("the program in the asset is damaged: it cannot be read or compiled", limits, work);
+}
+
+static Result<std::string> isolatedText(std::span<const std::byte> bytecode,
+                                        const std::function<Result<std::string>()> &work) {
+  INGOT_TRY(std::vector<std::string> texts, isolated(bytecode, [&]() -> Result<std::vector<std::string>> {
+              INGOT_TRY(std::string text, work());
+              return std::vector<std::string>{std::move(text)};
+            }));
+  return std::move(texts.front());
+}
+
+static Result<std::string> printProgram(std::span<const std::byte> bytecode, const std::string &function,
+                                        bool withLocations) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
@@ -125,14 +153,14 @@ Result<std::string> programText(std::span<const std::byte> bytecode, const std::
   return text;
 }
 
-Result<std::string> programDocument(std::span<const std::byte> bytecode) {
+static Result<std::string> writeProgramGraph(std::span<const std::byte> bytecode) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
   return graph::writeDocument(programGraph(*module));
 }
 
-Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {
+static Result<std::string> stripLocations(std::span<const std::byte> bytecode) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   INGOT_TRY(OwningOpRef<ModuleOp> module, readBytecode(bytecode, context));
@@ -143,8 +171,7 @@ Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {
   return moduleBytecode(*module);
 }
 
-Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const PipelineOptions &options) {
-  INGOT_CHECK(checkOptions(options));
+static Result<Specialised> compileProgram(std::span<const std::byte> bytecode, const PipelineOptions &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   Specialised specialised;
@@ -165,6 +192,27 @@ Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const
     plan.kernelLibrary = asset::kKernelsFile;
   specialised.planText = planToJson(plan);
   return specialised;
+}
+
+Result<std::string> programText(std::span<const std::byte> bytecode, const std::string &function, bool withLocations) {
+  return isolatedText(bytecode, [&] { return printProgram(bytecode, function, withLocations); });
+}
+
+Result<std::string> programDocument(std::span<const std::byte> bytecode) {
+  return isolatedText(bytecode, [&] { return writeProgramGraph(bytecode); });
+}
+
+Result<std::string> withoutLocations(std::span<const std::byte> bytecode) {
+  return isolatedText(bytecode, [&] { return stripLocations(bytecode); });
+}
+
+Result<Specialised> specialiseProgram(std::span<const std::byte> bytecode, const PipelineOptions &options) {
+  INGOT_CHECK(checkOptions(options));
+  INGOT_TRY(std::vector<std::string> texts, isolated(bytecode, [&]() -> Result<std::vector<std::string>> {
+              INGOT_TRY(Specialised made, compileProgram(bytecode, options));
+              return std::vector<std::string>{std::move(made.planText), std::move(made.kernelLibrary)};
+            }));
+  return Specialised{.planText = std::move(texts[0]), .kernelLibrary = std::move(texts[1])};
 }
 
 } // namespace ingot

@@ -2,6 +2,7 @@
 #include "ingot/ingot.h"
 
 #include "base/Json.h"
+#include "base/Message.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CopyCounter.h"
 #include "runtime/Program.h"
@@ -46,7 +47,7 @@ std::string &lastError() {
 }
 
 ingot_status fail(const Error &error) {
-  lastError() = error.str();
+  lastError() = messageText(error.str());
   if (error.message == kCancelled)
     return INGOT_ERROR_CANCELLED;
   return static_cast<ingot_status>(static_cast<int>(error.kind) + 1);
@@ -191,10 +192,14 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.fallback = value.get<bool>();
     else if (key == "disable_passes" && isNames)
       options.disabledPasses = value.get<std::vector<std::string>>();
+    else if (key == "memory_limit" && value.is_number_integer() && value >= 0)
+      options.memoryLimit = value.get<uint64_t>();
     else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");
     else if (key == "disable_passes")
       return usageError("option `" + key + "` must be a list of pass names");
+    else if (key == "memory_limit")
+      return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
     else
       return usageError("there is no option `" + key + "`");
   }

@@ -48,6 +48,8 @@ Status Program::Impl::prepare() {
   INGOT_CHECK(validatePlan(source.plan));
   if (!source.findSymbol && !source.kernelLibrary.empty())
     INGOT_CHECK(library.open(source.kernelLibrary));
+  budget = MemoryBudget(source.memoryLimit);
+  INGOT_CHECK(holdStates());
   INGOT_CHECK(states.create(source));
   prepared = PreparedFile(source.preparedPath, source.preparedKey);
   for (const Function &function : source.plan.functions) {
@@ -73,10 +75,50 @@ Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &funct
   INGOT_CHECK(defineConstants(*entry));
   if (Status status = runPrologue(*entry); !status)
     return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
+  INGOT_CHECK(checkFixedSizes(*entry));
   return entry;
 }
 
-Status Program::Impl::defineConstants(Entry &entry) const {
+Status Program::Impl::holdStates() {
+  for (const Function &function : source.plan.functions)
+    for (const State &state : function.states) {
+      if (!budget.isLimited() || state.isArgument())
+        continue;
+      const Value &type = function.values[static_cast<size_t>(state.input)];
+      INGOT_TRY(WeightView initial, checkedWeight(source, state.initialWeight, type));
+      // The initial value, and the value it has.
+      budget.hold(initial.data.data(), 2 * uint64_t(initial.data.size()));
+    }
+  return budget.check(0, "the program");
+}
+
+Status Program::Impl::checkBudget(const Binding &binding, const std::string &what) const {
+  if (!budget.isLimited())
+    return {};
+  uint64_t bytes = binding.arenaBytes();
+  for (const Buffer &buffer : binding.buffers())
+    if (buffer.kind == BufferKind::Output || buffer.kind == BufferKind::NextState)
+      bytes += buffer.bytes;
+  return budget.check(bytes, what);
+}
+
+Status Program::Impl::checkFixedSizes(Entry &entry) {
+  const Function &function = entry.function();
+  if (!budget.isLimited() || entry.isDriver())
+    return {};
+  std::vector<InputDesc> inputs;
+  for (const Input *input : givenInputs(function)) {
+    const Value &type = function.values[static_cast<size_t>(input->value)];
+    if (type.kind == ValueKind::Scalar || std::ranges::find(type.shape, kDynamic) != type.shape.end())
+      return {};
+    inputs.push_back({TensorDesc::contiguous(type.dtype, type.shape), {}, false});
+  }
+  ThreadScope threads;
+  INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bind(entry.environment, inputs));
+  return checkBudget(*binding, "`" + function.name + "`");
+}
+
+Status Program::Impl::defineConstants(Entry &entry) {
   const Function &function = entry.function();
   entry.environment.known.resize(function.values.size());
   for (const Constant &constant : function.constants) {
@@ -92,10 +134,11 @@ Status Program::Impl::defineConstants(Entry &entry) const {
       INGOT_TRY(WeightView weight, checkedWeight(source, constant.weight, type));
       known.data = weight.data.data();
       known.bytes = weight.data.size();
+      budget.hold(known.data, known.bytes);
     }
     entry.environment.known[static_cast<size_t>(constant.value)] = std::move(known);
   }
-  return {};
+  return budget.check(0, "the program");
 }
 
 /// Memory for the results of a prologue; true where they are in the cache already.
@@ -110,10 +153,12 @@ Result<bool> Program::Impl::placePrepared(Entry &entry, const Binding &binding, 
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!found.empty()) {
       bases[outputs[i]] = const_cast<std::byte *>(found[i]); // nobody writes to constants
+      budget.hold(found[i], sizes[i]);
       continue;
     }
     INGOT_TRY(std::shared_ptr<std::byte> block, allocateBlock(sizes[i]));
     bases[outputs[i]] = block.get();
+    budget.hold(block.get(), sizes[i]);
     prepared.add({block.get(), sizes[i]});
     entry.prepared.push_back(std::move(block));
   }
@@ -126,6 +171,7 @@ Status Program::Impl::runPrologue(Entry &entry) {
     return {};
   ThreadScope threads;
   INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bindPrologue(entry.environment));
+  INGOT_CHECK(checkBudget(*binding, "preparing constants"));
   INGOT_TRY(std::shared_ptr<std::byte> arena, allocateBlock(binding->arenaBytes()));
   std::vector<std::byte *> bases(binding->buffers().size());
   binding->placeBuffers(arena.get(), bases);
@@ -235,6 +281,7 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, const C
     descs.push_back(std::move(desc));
   }
   INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bind(entry.environment, descs));
+  INGOT_CHECK(checkBudget(*binding, "this call of `" + function.name + "`"));
   entry.cache.add(key, binding);
   return binding;
 }

@@ -33,6 +33,7 @@ struct ProgramSource {
   std::function<Status()> finishChecks;
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
+  uint64_t memoryLimit = 0; ///< as LoadOptions::memoryLimit
 };
 
 /// Contiguous memory of its own. Copies share it.
@@ -52,6 +53,9 @@ struct LoadOptions {
   bool fallback = false;
   /// Passes to leave out where the asset has to be specialised; such a specialisation is kept apart from others.
   std::vector<std::string> disabledPasses = {};
+  /// In bytes, 0: none. Weights, states and prepared constants count, and what one call needs at once: a program, or a
+  /// call, that would need more is refused before it starts.
+  uint64_t memoryLimit = 0;
 };
 
 class States; ///< States.h

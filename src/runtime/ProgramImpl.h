@@ -3,6 +3,7 @@
 
 #include "runtime/BindingCache.h"
 #include "runtime/KernelLibrary.h"
+#include "runtime/MemoryBudget.h"
 #include "runtime/MemoryPool.h"
 #include "runtime/Prepared.h"
 #include "runtime/Program.h"
@@ -81,6 +82,7 @@ struct Program::Impl {
   States states;
   MemoryPool memory;
   PreparedFile prepared;
+  MemoryBudget budget;
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;
 
@@ -89,8 +91,12 @@ struct Program::Impl {
 
   Status prepare();
   Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
-  Status defineConstants(Entry &entry) const;
+  Status defineConstants(Entry &entry);
   Result<bool> placePrepared(Entry &entry, const Binding &binding, std::span<std::byte *> bases);
+  Status holdStates();
+  /// Refuses a function of fixed sizes that would not fit the budget; others are checked when they are called.
+  Status checkFixedSizes(Entry &entry);
+  Status checkBudget(const Binding &binding, const std::string &what) const;
   Status runPrologue(Entry &entry);
   Result<const void *> contiguousConstant(const void *data, const TensorDesc &desc);
   Result<Entry *> findEntry(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include "base/Json.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CpuKey.h"
+#include "runtime/MemoryBudget.h"
 #include "runtime/PlanJson.h"
 #include "runtime/Program.h"
 #include "runtime/kernels/fallback/Plugin.h"
@@ -81,11 +82,20 @@ Status checkFallback(const asset::Manifest &manifest, const LoadOptions &options
   return {};
 }
 
+/// Before anything is compiled: weights alone may be too much.
+Status checkWeightBytes(const asset::Asset &source, uint64_t limit) {
+  MemoryBudget budget(limit);
+  for (const SafeTensor &weight : source.weights.tensors)
+    budget.hold(weight.data.data(), weight.data.size());
+  return budget.check(0, "the program");
+}
+
 } // namespace
 
 Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
   INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath, asset::Verify::Structure));
   INGOT_CHECK(checkFallback(opened.manifest, options));
+  INGOT_CHECK(checkWeightBytes(opened, options.memoryLimit));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
   // Every byte is read while the plan is made ready; nothing is called or kept before both are done.
   std::shared_future<Status> checked =
@@ -100,6 +110,7 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
   parts.keepAlive = source;
   parts.preparedPath = special.folder + "/" + std::string(asset::kPreparedFile);
   parts.preparedKey = source->checksum.hex() + " " + hashText(special.planText()).hex();
+  parts.memoryLimit = options.memoryLimit;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
     if (!weight)

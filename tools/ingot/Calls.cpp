@@ -66,7 +66,7 @@ void cli::addCallOptions(CLI::App &command, CallOptions &options) {
   command.add_option("--entry", options.entry, "Entry point, if there are several");
   command.add_option("--threads", options.threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
       ->check(CLI::PositiveNumber);
-  command.add_flag("--fallback", options.fallback, "Let the asset run operators without a native form with PyTorch");
+  addLoadFlags(command, options.load);
 }
 
 Result<RepeatedCall> RepeatedCall::make(const CallOptions &options) {
@@ -78,6 +78,6 @@ Result<RepeatedCall> RepeatedCall::make(const CallOptions &options) {
   INGOT_TRY(std::vector<Tensor> inputs, gatherInputs(entry, sources));
   if (options.threads > 0)
     ingot_set_num_threads(options.threads);
-  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
+  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.load));
   return RepeatedCall(std::move(program), std::move(entry), std::move(inputs));
 }

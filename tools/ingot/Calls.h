@@ -27,7 +27,7 @@ struct CallOptions {
   std::string asset, entry;
   InputSources inputs;
   int threads = 0;
-  bool fallback = false;
+  LoadFlags load;
 };
 void addCallOptions(CLI::App &command, CallOptions &options);
 

@@ -1,6 +1,7 @@
 #include "Command.h"
 
 #include "Text.h"
+#include "base/Message.h"
 
 #include <cstdio>
 #include <iostream>
@@ -54,13 +55,26 @@ Status cli::checked(ingot_status status) {
   return error;
 }
 
-Result<ProgramHandle> cli::loadProgram(const std::string &asset, bool fallback) {
+void cli::addLoadFlags(CLI::App &command, LoadFlags &flags) {
+  command.add_flag("--fallback", flags.fallback,
+                   "Let the asset run operators without a native form with PyTorch (see convert --fallback)");
+  command
+      .add_option("--memory-limit", flags.memoryLimit,
+                  "Refuse what would need more memory: bytes, or a number with KiB, MiB, GiB (default: no limit)")
+      ->transform(CLI::AsSizeValue(true));
+}
+
+Result<ProgramHandle> cli::loadProgram(const std::string &asset, const LoadFlags &flags) {
   ingot_program *program = nullptr;
-  INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), fallback ? R"({"fallback": true})" : nullptr, &program)));
+  nlohmann::json options = {{"fallback", flags.fallback}, {"memory_limit", flags.memoryLimit}};
+  INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), options.dump().c_str(), &program)));
   return ProgramHandle(program);
 }
 
-void cli::reportError(const Error &error, bool asJson) {
+void cli::reportError(const Error &given, bool asJson) {
+  Error error(given.kind, messageText(given.message));
+  for (const std::string &note : given.notes)
+    error.notes.push_back(messageText(note));
   if (asJson)
     printJson({{"error", {{"kind", kindName(error.kind)}, {"message", error.message}, {"notes", error.notes}}}});
   std::cerr << paint("error:", Colour::Red, stderr) << " " << error.message << "\n";

@@ -51,7 +51,12 @@ struct ProgramDeleter {
   void operator()(ingot_program *program) const { ingot_program_free(program); }
 };
 using ProgramHandle = std::unique_ptr<ingot_program, ProgramDeleter>;
-Result<ProgramHandle> loadProgram(const std::string &asset, bool fallback = false);
+struct LoadFlags {
+  bool fallback = false;
+  uint64_t memoryLimit = 0; ///< bytes, 0: none
+};
+void addLoadFlags(CLI::App &command, LoadFlags &flags);
+Result<ProgramHandle> loadProgram(const std::string &asset, const LoadFlags &flags = {});
 
 /// Prints the error on stderr, and with --json also as an object on stdout.
 void reportError(const Error &error, bool asJson);

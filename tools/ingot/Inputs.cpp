@@ -1,5 +1,6 @@
 #include "Inputs.h"
 
+#include "base/Bytes.h"
 #include "base/Npy.h"
 #include "base/SafeTensors.h"
 
@@ -76,6 +77,9 @@ Result<Sizes> cli::chooseSizes(const asset::EntryPoint &entry, const InputSource
 
 namespace {
 
+/// A damaged file may claim any size; nobody wants so many random numbers.
+constexpr int64_t kMostRandomBytes = int64_t(1) << 30;
+
 Result<Tensor> randomInput(const asset::Port &input, const Sizes &sizes, std::mt19937_64 &random) {
   std::vector<int64_t> shape;
   for (const std::string &dim : input.shape) {
@@ -87,6 +91,10 @@ Result<Tensor> randomInput(const asset::Port &input, const Sizes &sizes, std::mt
           .note("give this input with --input " + input.name + "=FILE.npy");
     shape.push_back(*number);
   }
+  std::optional<int64_t> count = checkedElementCount(shape);
+  if (!count || *count > kMostRandomBytes / static_cast<int64_t>(byteSize(input.dtype)))
+    return usageError("input '" + input.name + "' is too large for random numbers")
+        .note("give this input with --input " + input.name + "=FILE.npy");
   return randomTensor(input.dtype, std::move(shape), random);
 }
 

@@ -25,7 +25,7 @@ struct RunOptions {
   std::vector<std::string> weights;
   InputSources inputs;
   int threads = 0;
-  bool fallback = false;
+  LoadFlags load;
   std::optional<uint64_t> seed;
 };
 
@@ -127,7 +127,7 @@ Status runAsset(const RunOptions &options, bool asJson) {
     ingot_set_num_threads(options.threads);
   if (options.seed)
     ingot_set_seed(*options.seed);
-  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
+  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.load));
   auto start = std::chrono::steady_clock::now();
   INGOT_TRY(ResultHandle result, callEntry(program.get(), entry, inputs));
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -148,7 +148,7 @@ Status run(const RunOptions &options, bool asJson) {
       return usageError("'" + options.asset + "' is no graph document, so it takes no --weights");
     return runAsset(options, asJson);
   }
-  INGOT_TRY(TemporaryAsset asset, TemporaryAsset::convert(options.asset, options.weights, options.fallback));
+  INGOT_TRY(TemporaryAsset asset, TemporaryAsset::convert(options.asset, options.weights, options.load.fallback));
   RunOptions converted = options;
   converted.asset = asset.path();
   return runAsset(converted, asJson);
@@ -177,8 +177,7 @@ void cli::addRun(CLI::App &app, Request &request) {
   command->add_option("--seed", options->seed, "Seed of random operators (default: a fixed one)");
   command->add_option("--threads", options->threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--fallback", options->fallback,
-                    "Let the asset run operators without a native form with PyTorch (see convert --fallback)");
+  addLoadFlags(*command, options->load);
   command->footer(examples);
   setAction(*command, request, options, run);
 }

@@ -13,13 +13,13 @@ namespace {
 
 struct SpecialiseOptions {
   std::string asset;
-  bool fallback = false;
+  LoadFlags load;
 };
 
 Status specialise(const SpecialiseOptions &options, bool asJson) {
   auto start = std::chrono::steady_clock::now();
   // Loading specialises where it must, and proves that the result can be loaded.
-  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.fallback));
+  INGOT_TRY(ProgramHandle program, loadProgram(options.asset, options.load));
   // Freeing packed weights takes time and the process ends here.
   (void)program.release();
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -38,7 +38,7 @@ void cli::addSpecialise(CLI::App &app, Request &request) {
   CLI::App *command = app.add_subcommand("specialise", "Compile an asset for this CPU");
   command->alias("specialize");
   command->add_option("ASSET", options->asset, "The asset's directory")->required();
-  command->add_flag("--fallback", options->fallback, "The asset was converted with --fallback, and may use PyTorch");
+  addLoadFlags(*command, options->load);
   command->footer("Examples:\n  ingot specialise resnet50.ingot\n");
   setAction(*command, request, options, specialise);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <unistd.h>
 
 using namespace ingot;
@@ -25,6 +26,8 @@ int runAction(Request &request) {
     if (status)
       return request.doneCode;
     reportError(status.error(), request.asJson);
+  } catch (const std::bad_alloc &) {
+    reportError(ioError("out of memory"), request.asJson);
   } catch (const std::exception &failure) {
     reportError(internalError(failure.what()), request.asJson);
   }

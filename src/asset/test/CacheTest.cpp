@@ -91,6 +91,56 @@ TEST_F(Cache, AnotherVersionsEntryIsIgnored) {
   EXPECT_FALSE(isFound());
 }
 
+TEST_F(Cache, AnotherCpusEntryIsIgnored) {
+  ASSERT_TRUE(save());
+  fs::rename(path + "/cache/" + key, path + "/cache/other");
+  EXPECT_FALSE(findSpecialisation(asset, "other")->has_value());
+}
+
+TEST_F(Cache, WhatOthersCouldHaveWrittenIsIgnored) {
+  const std::string entry = path + "/cache/" + key;
+  for (const std::string &shared : {path + "/cache", entry, entry + "/kernels.so", entry + "/plan.json"}) {
+    ASSERT_TRUE(save());
+    ASSERT_TRUE(isFound());
+    fs::permissions(shared, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_FALSE(isFound()) << shared;
+    fs::permissions(shared, fs::perms::others_write, fs::perm_options::remove);
+    EXPECT_TRUE(isFound()) << shared;
+    if (::geteuid() != 0)
+      continue;
+    ASSERT_EQ(::chown(shared.c_str(), 12345, 12345), 0);
+    EXPECT_FALSE(isFound()) << shared;
+    ASSERT_EQ(::chown(shared.c_str(), 0, 0), 0);
+  }
+}
+
+TEST_F(Cache, LinksAreIgnored) {
+  ASSERT_TRUE(save());
+  fs::rename(path + "/cache", inScratch("elsewhere"));
+  fs::create_directory_symlink(inScratch("elsewhere"), path + "/cache");
+  EXPECT_FALSE(isFound());
+}
+
+TEST_F(Cache, AnOpenUmaskDoesNotMatter) {
+  const mode_t before = ::umask(0);
+  Result<Specialisation> saved = save();
+  ::umask(before);
+  ASSERT_TRUE(saved) << saved.error().str();
+  EXPECT_EQ(saved->folder, path + "/cache/" + key);
+  EXPECT_TRUE(isFound());
+}
+
+TEST_F(Cache, TheUsersCacheAloneOnRequest) {
+  ASSERT_TRUE(save());
+  ::setenv("INGOT_CACHE", "user", 1);
+  EXPECT_FALSE(isFound());
+  Result<Specialisation> saved = save();
+  EXPECT_TRUE(saved && isFound());
+  ::unsetenv("INGOT_CACHE");
+  ASSERT_TRUE(saved) << saved.error().str();
+  EXPECT_THAT(saved->folder, HasSubstr("user-cache/ingot/"));
+}
+
 TEST_F(Cache, ReadOnlyAssetUsesTheUsersCache) {
   // Root may write anywhere, so a plain file where the folder should be stands in for "cannot".
   writeText(path + "/cache", "in the way");

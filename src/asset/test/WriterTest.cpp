@@ -21,7 +21,7 @@ class Writer : public ScratchTest {};
 
 std::vector<float> floats(const SafeTensor &tensor) {
   std::vector<float> values(tensor.data.size() / sizeof(float));
-  std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  std::ranges::copy(tensor.data, std::as_writable_bytes(std::span(values)).begin());
   return values;
 }
 

@@ -77,6 +77,26 @@ TEST(Zip, RefusesDuplicatesOverlapsAndEncryption) {
   EXPECT_NE(failureOf(bytes), "");
 }
 
+TEST(Zip, RefusesNamesThatLeadOut) {
+  for (const std::string &name : {std::string("/etc/passwd"), std::string("../x"), std::string("a/../../x"),
+                                  std::string(".."), std::string("a/.."), std::string("a\0b", 3)})
+    EXPECT_NE(failureOf(ZipBuilder().add(name, "1").finish()).find("leads out"), std::string::npos) << name;
+  for (const char *name : {"a..b", "..a/b", "a/b../c", "a//b"})
+    EXPECT_EQ(failureOf(ZipBuilder().add(name, "1").finish()), "") << name;
+}
+
+TEST(Zip, RefusesBombsOfManyEntries) {
+  ZipBuilder builder;
+  for (int i = 0; i < 5; ++i)
+    builder.add("x" + std::to_string(i), std::string(2 << 20, 'x'), {.deflate = true});
+  std::string bytes = builder.finish();
+  // Each claims a little less than 1 GiB, together they are too much.
+  for (size_t central = bytes.find("PK\x01\x02"); central != bytes.npos;
+       central = bytes.find("PK\x01\x02", central + 4))
+    bytes.replace(central + 24, 4, std::string("\x00\x00\x00\x3f", 4));
+  EXPECT_NE(failureOf(bytes).find("hold more than"), std::string::npos);
+}
+
 TEST(Zip, NoticesDamagedContent) {
   std::string bytes = ZipBuilder().add("x", "hello").finish();
   bytes[31 + 1] ^= 1;

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <map>
 
 using namespace ingot::graph;
@@ -185,9 +185,15 @@ TEST(Diff, SymbolsMayHaveOtherNames) {
 TEST(Diff, FiveThousandNodesTakeNoTime) {
   Document first = layered(2500), second = renamed(layered(2500), "n_", true);
   second.graph.nodes[2501].opType = "aten.gelu.default";
-  auto start = std::chrono::steady_clock::now();
+  // The processor's time: a busy machine is no slow comparison. Sanitizers take several times as long.
+  const std::clock_t start = std::clock();
   EXPECT_THAT(kinds(compare(first, second)), ElementsAre("op_changed relu_1250"));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  constexpr std::clock_t seconds = 60;
+#else
+  constexpr std::clock_t seconds = 5;
+#endif
+  EXPECT_LT(std::clock() - start, seconds * CLOCKS_PER_SEC);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Any text may be a graph document; reading, drawing, comparing and compiling it must not crash, whatever it is.
+#include "base/test/FuzzMutators.h"
 #include "graph/Diff.h"
 #include "graph/Dot.h"
 #include "graph/FromProgram.h"
@@ -12,6 +13,10 @@
 
 using namespace ingot;
 using namespace ingot::graph;
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
+  return fuzz::mutateDocument(data, size, maxSize, seed);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string_view text(reinterpret_cast<const char *>(data), size);

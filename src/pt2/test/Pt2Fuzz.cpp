@@ -1,7 +1,9 @@
-// libFuzzer: the first byte chooses what the rest is: an archive, a program's JSON, a symbolic
-// expression, an operator schema. Nothing may crash, whatever it is.
+// libFuzzer: an archive is read as one; else the first byte chooses what the rest is: a program's JSON, a tree spec, a
+// symbolic expression, an operator schema. Nothing may crash, whatever it is.
 #include "base/Bytes.h"
+#include "base/test/FuzzMutators.h"
 #include "pt2/Archive.h"
+#include "pt2/ProgramReader.h"
 #include "pt2/Schema.h"
 #include "pt2/SourceLocation.h"
 #include "pt2/SymExpr.h"
@@ -51,20 +53,37 @@ void fuzzExpression(std::string_view text) {
   });
 }
 
+/// By the first byte of an input that is no archive.
+enum Form : uint8_t { ProgramJson = 'j', TreeSpecJson = 't', Expression = 'e', Schema = 's' };
+
+bool isArchive(const uint8_t *data, size_t size) { return size > 1 && data[0] == 'P' && data[1] == 'K'; }
+
 } // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
+  if (isArchive(data, size))
+    return fuzz::mutateArchive(data, size, maxSize, seed);
+  if (size > 1 && (data[0] == ProgramJson || data[0] == TreeSpecJson))
+    return 1 + fuzz::mutateDocument(data + 1, size - 1, maxSize - 1, seed);
+  return LLVMFuzzerMutate(data, size, maxSize);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
+  if (isArchive(data, size)) {
+    fuzzArchive(asText(std::as_bytes(std::span(data, size))));
+    return 0;
+  }
   std::string_view rest = asText(std::as_bytes(std::span(data + 1, size - 1)));
-  switch (data[0] % 4) {
-  case 0:
-    fuzzArchive(rest);
-    break;
-  case 1:
+  switch (data[0]) {
+  case ProgramJson:
     fuzzProgram(rest);
     break;
-  case 2:
+  case TreeSpecJson:
+    (void)readTreeSpec(rest, {{"Point", {"a", "b"}}});
+    break;
+  case Expression:
     fuzzExpression(rest);
     break;
   default:

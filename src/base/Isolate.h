@@ -1,0 +1,29 @@
+// Work on bytes that nobody trusts, in a process of its own: if it falls, only that process does.
+#pragma once
+
+#include "base/Result.h"
+
+#include <cstdint>
+#include <functional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// What a child may take; more ends it.
+struct IsolationLimits {
+  uint64_t seconds = 0; ///< of the processor
+  uint64_t bytes = 0;   ///< of memory, beside what the process has already
+};
+
+/// Runs `work` in a child of this process and returns its result, or its error. A child that falls, or takes too much, is
+/// a Corrupt error that begins with `failure`; one that somebody interrupts or kills is an Io error. INGOT_ISOLATE=0 in
+/// the environment runs `work` in this process instead, for debuggers.
+Result<std::vector<std::string>> runIsolated(const std::string &failure, const IsolationLimits &limits,
+                                             const std::function<Result<std::vector<std::string>>()> &work);
+
+/// Held by work of the same libraries in this process: a child must not be made while one of their locks is taken.
+[[nodiscard]] std::shared_lock<std::shared_mutex> holdOffIsolation();
+
+} // namespace ingot

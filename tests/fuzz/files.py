@@ -1,0 +1,213 @@
+"""Changes to whole .pt2 files and assets, at three levels: their bytes, their members, the values in their JSON."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from fuzz.mutate import change_value, mutate_bytes, mutate_document, mutate_json, slots_of
+from fuzz.seal import seal_asset
+
+Members = list[tuple[str, bytes]]
+SCHEMAS = Path(__file__).parents[2] / "src/pt2/aten_schemas.txt"
+CENTRAL, END = b"PK\x01\x02", b"PK\x05\x06"
+
+
+def read_members(data: bytes) -> Members:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return [(name, archive.read(name)) for name in archive.namelist()]
+
+
+def write_members(members: Members, compression: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # duplicate names are meant
+        with zipfile.ZipFile(buffer, "w", compression) as archive:
+            for name, data in members:
+                archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def operators() -> list[str]:
+    """Names of operators as programs have them."""
+    names = []
+    for line in SCHEMAS.read_text().splitlines():
+        if line.startswith("aten::"):
+            name, _, overload = line.split("(")[0].removeprefix("aten::").partition(".")
+            names.append(f"torch.ops.aten.{name}.{overload or 'default'}")
+    return names
+
+
+OPERATORS = operators()
+
+
+def change_operator(document: Any, random: Random) -> Any:
+    """Another operator on the same arguments: most such programs are refused, some run with odd shapes."""
+    targets = [slot for slot in slots_of(document) if slot[1] == "target"]
+    if not targets:
+        return mutate_document(document, random)
+    container, key = random.choice(targets)
+    container[key] = random.choice(OPERATORS)
+    return document
+
+
+def change_meaning(document: Any, random: Random) -> Any:
+    """Sizes, strides, element types and arguments of nodes; the structure stays."""
+    wanted = {"as_int", "as_float", "as_bool", "as_ints", "dtype", "as_scalar_type", "as_name", "as_expr", "expr_str",
+              "storage_offset", "name", "as_string"}  # fmt: skip
+    slots = [slot for slot in slots_of(document) if slot[1] in wanted or isinstance(slot[0], list)]
+    slots = [slot for slot in slots if not isinstance(slot[0][slot[1]], dict)]
+    if not slots:
+        return mutate_document(document, random)
+    values = [container[key] for container, key in slots]
+    strings = [value for value in values if isinstance(value, str)]
+    for _ in range(random.choice((1, 1, 2))):
+        container, key = random.choice(slots)
+        container[key] = change_value(container[key], random, strings, values)
+    return document
+
+
+def change_spec(document: Any, random: Random) -> Any:
+    """A tree spec is JSON in a string of the document."""
+    slots = [slot for slot in slots_of(document) if isinstance(slot[1], str) and slot[1].endswith("_spec")]
+    slots = [slot for slot in slots if isinstance(slot[0][slot[1]], str) and slot[0][slot[1]]]
+    if not slots:
+        return mutate_document(document, random)
+    container, key = random.choice(slots)
+    container[key] = mutate_json(container[key].encode(), random).decode(errors="replace")
+    return document
+
+
+CHANGES = [mutate_document, mutate_document, change_operator, change_meaning, change_meaning, change_spec]
+
+
+def mutate_values(data: bytes, random: Random) -> bytes:
+    """One JSON member of an archive with other values."""
+    members = read_members(data)
+    documents = [i for i, (name, _) in enumerate(members) if name.endswith(".json")]
+    models = [i for i in documents if "/models/" in members[i][0]]
+    chosen = random.choice(models if models and random.random() < 0.8 else documents)
+    name, text = members[chosen]
+    members[chosen] = (name, mutate_json(text, random, random.choice(CHANGES)))
+    return write_members(members)
+
+
+def rename(name: str, random: Random) -> str:
+    folder, _, last = name.rpartition("/")
+    inside = (f"{name}/", last, " ", name.upper(), "a" * 60000)
+    return random.choice((f"../{name}", f"/{name}", f"{folder}/../../{last}", f"\\{name}", *inside))
+
+
+def mutate_members(data: bytes, random: Random) -> bytes:
+    """Members dropped, doubled, renamed, swapped, damaged, compressed, or very compressible."""
+    members = read_members(data)
+    kind = random.randrange(9)
+    at, other = random.randrange(len(members)), random.randrange(len(members))
+    name, content = members[at]
+    if kind == 0:
+        del members[at]
+    elif kind == 1:
+        members.append((name, random.choice((content, b"", members[other][1]))))
+    elif kind == 2:
+        members[at] = (rename(name, random), content)
+    elif kind == 3:
+        members[at], members[other] = (name, members[other][1]), (members[other][0], content)
+    elif kind in (4, 5):
+        members[at] = (name, mutate_bytes(content, random))
+    elif kind == 6:
+        members[at] = (name, random.choice((b"", b"[" * 100000, b'"' + b"a" * 2**20 + b'"', b"\x00" * 2**22)))
+    elif kind == 7:
+        random.shuffle(members)
+    else:
+        members[at] = (name, b" " * (2**26))  # 64 MiB from 64 KiB
+    return write_members(members, random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+
+
+def mutate_headers(data: bytes, random: Random) -> bytes:
+    """One field of a header of the archive: sizes, offsets, counts, methods, flags."""
+    work = bytearray(data)
+    central = [at for at in range(len(work) - 46) if work[at : at + 4] == CENTRAL]
+    start = random.choice([*central, work.rindex(END)])
+    fields = [(8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (42, 4)]
+    if work[start : start + 4] == END:
+        fields = [(8, 2), (10, 2), (12, 4), (16, 4), (20, 2)]
+    at, width = random.choice(fields)
+    limit = 256**width
+    old = int.from_bytes(work[start + at : start + at + width], "little")
+    values = (0, 1, 8, 99, old + 1, old - 1, old * 2, limit - 1, limit // 2, random.randrange(limit))
+    work[start + at : start + at + width] = (random.choice(values) % limit).to_bytes(width, "little")
+    return bytes(work)
+
+
+PT2_LEVELS = {"bytes": mutate_bytes, "headers": mutate_headers, "members": mutate_members, "values": mutate_values}
+
+
+def mutate_pt2(data: bytes, random: Random) -> tuple[str, bytes]:
+    level = random.choices(list(PT2_LEVELS), (1, 1, 2, 6))[0]
+    return level, PT2_LEVELS[level](data, random)
+
+
+def mutate_weights_header(data: bytes, random: Random) -> bytes:
+    """The JSON in front of a safetensors file."""
+    (length,) = struct.unpack_from("<Q", data)
+    header = mutate_json(data[8 : 8 + length], random)
+    stated = random.choice((len(header),) * 8 + (0, 2**63, len(header) + 1))
+    return struct.pack("<Q", stated) + header + data[8 + length :]
+
+
+def mutate_file(path: Path, random: Random) -> None:
+    data = path.read_bytes()
+    kind = random.random()
+    if path.suffix == ".json" and kind < 0.8:
+        path.write_bytes(mutate_json(data, random))
+    elif path.suffix == ".safetensors" and kind < 0.6:
+        path.write_bytes(mutate_weights_header(data, random))
+    else:
+        path.write_bytes(mutate_bytes(data, random))
+
+
+def disturb_folder(asset: Path, random: Random) -> None:
+    """Files that are missing, swapped, empty, links, folders or nothing that can be read."""
+    path = random.choice([asset / name for name in ("manifest.json", "program.mlirbc", "weights.safetensors")])
+    kind = random.randrange(6)
+    other = asset / random.choice(("manifest.json", "program.mlirbc", "weights.safetensors"))
+    content = other.read_bytes()
+    path.unlink()
+    if kind == 1:
+        path.symlink_to("/etc/passwd")
+    elif kind == 2:
+        path.mkdir()
+    elif kind == 3:
+        path.write_bytes(content)
+    elif kind == 4:
+        os.mkfifo(path)
+    elif kind == 5:
+        path.write_bytes(b"")
+
+
+def is_code(path: Path) -> bool:
+    """Code with right checksums runs: whoever can write it needs no damaged file."""
+    return path.name == "kernels.so"
+
+
+def mutate_asset(seed: Path, target: Path, random: Random) -> str:
+    """Copies the asset `seed` to `target` and changes it there; what was done."""
+    shutil.copytree(seed, target)
+    files = sorted(path for path in target.rglob("*") if path.is_file())
+    kind = random.random()
+    if kind < 0.1:
+        disturb_folder(target, random)
+        return "folder"
+    path = random.choice(files)
+    mutate_file(path, random)
+    if kind < 0.25 or is_code(path):
+        return f"{path.name} unsealed"
+    seal_asset(target)
+    return f"{path.name} sealed"

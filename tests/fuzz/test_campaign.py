@@ -1,0 +1,86 @@
+"""A few hundred mutated files, and every file that was a finding once: only clean errors."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support import ingot, refused, run_ingot
+
+from fuzz.campaign import Campaign, run_command
+from fuzz.mutate import mutate_bytes, mutate_document
+from fuzz.seal import checksum, seal_asset
+from fuzz.seeds import make_seeds
+
+REGRESSIONS = Path(__file__).with_name("regressions") / "campaign"
+COUNT = 80
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fuzz") / "seeds"
+    make_seeds(folder)
+    return folder
+
+
+def test_mutated_files_give_clean_errors(seeds: Path, tmp_path: Path) -> None:
+    campaign = Campaign(seeds, tmp_path / "found", seed=8)
+    for number in range(COUNT):
+        campaign.case(number)
+    assert not campaign.findings, "\n".join(map(str, campaign.findings))
+    # Were all files refused at the door, nothing would have been tested.
+    assert campaign.codes["accepted"] > COUNT // 10 and campaign.codes["refused"] > COUNT // 4, campaign.codes
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*")), ids=lambda path: path.name)
+def test_findings_stay_mended(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / path.name
+    if path.is_dir():
+        shutil.copytree(path, target)
+        commands = [("run", target, "--random-seed", "1"), ("info", target), ("show", target)]
+    else:
+        shutil.copy(path, target)
+        commands = [("convert", target, "-o", tmp_path / "out.ingot"), ("info", target)]
+    for command in commands:
+        outcome = run_command(*command)
+        assert not outcome.problem(), f"{command[0]}: {outcome.problem()}\n{outcome.errors}"
+
+
+def test_sealing_is_what_ingot_does(seeds: Path, tmp_path: Path) -> None:
+    """Else mutated assets would all be refused for their checksums."""
+    asset = shutil.copytree(seeds / "assets/linear.ingot", tmp_path / "a.ingot")
+    before = (asset / "manifest.json").read_bytes()
+    weights = asset / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    assert "checksum" in refused("validate", asset)
+    seal_asset(asset)
+    assert (asset / "manifest.json").read_bytes() != before
+    ingot("validate", asset)
+    assert checksum(b"") == "99aa06d3014798d86001c324468d497f"
+
+
+def test_mutations_repeat() -> None:
+    from random import Random
+
+    data = bytes(range(200))
+    assert mutate_bytes(data, Random(3)) == mutate_bytes(data, Random(3))
+    document = {"a": [1, 2, {"b": "c"}]}
+    assert mutate_document(document, Random(3)) == mutate_document(document, Random(3))
+    assert document == {"a": [1, 2, {"b": "c"}]}
+
+
+def test_memory_limit(seeds: Path) -> None:
+    asset = seeds / "assets/vision.ingot"
+    assert "the limit is 1024" in refused("run", asset, "--random-seed", "1", "--memory-limit", "1KiB")
+    ingot("run", asset, "--random-seed", "1", "--memory-limit", "1GiB")
+    assert run_ingot("run", asset, "--random-seed", "1", "--memory-limit", "much").returncode == 2
+
+
+def test_memory_limit_in_python(seeds: Path) -> None:
+    import ingot as package
+
+    asset = seeds / "assets/vision.ingot"
+    with pytest.raises(package.errors.UnsupportedError, match="the limit is 1000"):
+        package.load(asset, memory_limit=1000)
+    package.load(asset, memory_limit=1 << 30)
