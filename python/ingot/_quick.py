@@ -48,14 +48,14 @@ class QuickCall:
                     return NotImplemented
                 if value.is_neg() or value.is_conj():
                     return NotImplemented
-                use_torch = True
+                value, use_torch = torch.utils.dlpack.to_dlpack(value), True
             # numpy has one object for each of its own types.
             elif not isinstance(value, self._array) or value.dtype is not dtype or not value.flags.c_contiguous:
                 return NotImplemented
             inputs.append(value)
         raw = core.run(self._name, inputs, self._unnamed, not use_torch, {})
         if use_torch:
-            outputs = [torch.from_dlpack(array) for array in raw]  # type: ignore[union-attr]
+            outputs = [torch.utils.dlpack.from_dlpack(array) for array in raw]  # type: ignore[union-attr]
         else:
             outputs = [_arrays.to_numpy(array, dtype) for array, dtype in zip(raw, self._outputs, strict=True)]
         if self._results is not None:

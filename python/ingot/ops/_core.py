@@ -383,6 +383,7 @@ def attention(
     *,
     scale: float,
     causal: bool = False,
+    nan_rows: bool = False,
     result_type: Type | None = None,
     loc: object = None,
 ) -> Value:
@@ -391,7 +392,8 @@ def attention(
     q is [..., H, L, E], k [..., G, S, E], v [..., G, S, F]; H is a multiple of G (grouped heads). The mask
     broadcasts to
     [..., H, L, S]; a boolean one keeps where true. `causal` keeps s <= l. A row with nothing kept gives zeros,
-    as in PyTorch.
+    as in PyTorch; with
+    `nan_rows` NaN, as softmax does.
     """
     q = build.tensor(q)
     k = build.tensor(k)
@@ -400,6 +402,7 @@ def attention(
     attributes = {
         "scale": build.real(scale),
         "causal": build.boolean(causal),
+        "nan_rows": build.boolean(nan_rows),
     }
     return build.single("attention", [q, k, v, mask], attributes, result_type=result_type)
 
