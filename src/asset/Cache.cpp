@@ -73,20 +73,11 @@ std::string metaText(const Meta &meta) {
   return value.dump(1) + "\n";
 }
 
-/// Null whenever something is not as it should be: then the entry is simply made anew.
-std::shared_ptr<MappedFile> mapPlain(const std::string &path) {
-  struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || !isOurs(info))
-    return nullptr;
-  Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
-  return file ? *std::move(file) : nullptr;
-}
-
 std::shared_ptr<MappedFile> mapChecked(const std::string &folder, const std::string &name, const json &files) {
   auto listed = files.find(name);
   if (listed == files.end() || !listed->is_object())
     return nullptr;
-  std::shared_ptr<MappedFile> file = mapPlain(folder + "/" + name);
+  std::shared_ptr<MappedFile> file = mapCacheFile(folder + "/" + name);
   if (!file || listed->value("size", json()) != file->bytes().size() ||
       listed->value("xxh3_128", json()) != hashBytes(file->bytes()).hex())
     return nullptr;
@@ -104,7 +95,7 @@ std::optional<Specialisation> readEntry(const Asset &asset, const std::string &c
   const std::string folder = cache + "/" + std::string(cpuKey);
   if (!isOurFolder(cache) || !isOurFolder(folder))
     return std::nullopt;
-  std::shared_ptr<MappedFile> metaFile = mapPlain(folder + "/" + std::string(kMetaFile));
+  std::shared_ptr<MappedFile> metaFile = mapCacheFile(folder + "/" + std::string(kMetaFile));
   if (!metaFile)
     return std::nullopt;
   Result<json> meta = parseJson(asText(metaFile->bytes()), 8);
@@ -153,6 +144,14 @@ Result<FileInfo> hashFile(const std::string &path) {
 }
 
 } // namespace
+
+std::shared_ptr<MappedFile> asset::mapCacheFile(const std::string &path) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || !isOurs(info))
+    return nullptr;
+  Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
+  return file ? *std::move(file) : nullptr;
+}
 
 std::string_view Specialisation::planText() const { return asText(plan->bytes()); }
 

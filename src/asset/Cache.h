@@ -20,6 +20,10 @@ struct Specialisation {
   std::string_view planText() const;
 };
 
+/// A plain file that belongs to the user, and that nobody else may write to. Null whenever something is not as it should
+/// be: then what is in it is simply made anew.
+std::shared_ptr<MappedFile> mapCacheFile(const std::string &path);
+
 /// The entry for `cpuKey`, checked. Nothing if there is none that fits this asset and this version of
 /// Ingot; a damaged entry counts as none.
 Result<std::optional<Specialisation>> findSpecialisation(const Asset &asset, std::string_view cpuKey);

@@ -1,9 +1,9 @@
 #include "runtime/Prepared.h"
 
+#include "asset/Cache.h"
 #include "base/AtomicWrite.h"
 #include "base/Bytes.h"
-
-#include <sys/stat.h>
+#include "base/Hash.h"
 
 namespace ingot {
 namespace {
@@ -14,25 +14,40 @@ constexpr size_t kMinBytes = size_t(1) << 20;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Names the size of the whole file, too, so that one that was cut off is noticed.
-std::string headerOf(const std::string &title, size_t size) {
-  std::string header = title + " " + std::to_string(size) + "\n";
+std::string headerOf(const std::string &title, size_t bytes, const Hash128 &checksum) {
+  std::string header = title + " " + std::to_string(bytes) + " " + checksum.hex() + "\n";
   header.resize(kHeaderBytes, ' ');
   return header;
 }
 
-std::shared_ptr<MappedFile> mapPlain(const std::string &path) {
-  struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-    return nullptr;
-  Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
-  return file ? *std::move(file) : nullptr;
+/// Pages are given back as they have been read: whoever needs them reads them again.
+Hash128 checksumOf(std::span<const std::byte> bytes) {
+  constexpr size_t piece = size_t(4) << 20;
+  Hasher hasher;
+  for (size_t at = 0; at < bytes.size(); at += piece) {
+    const std::span<const std::byte> next = bytes.subspan(at, std::min(piece, bytes.size() - at));
+    hasher.add(next);
+    MappedFile::releasePages(next.data(), next.size());
+  }
+  return hasher.finish();
 }
 
-Status writeAll(const std::string &path, std::string_view header, std::span<const std::span<const std::byte>> buffers) {
-  INGOT_TRY(AtomicFile file, AtomicFile::create(path));
-  INGOT_CHECK(file.write(header));
+bool isSound(const MappedFile &file, const std::string &title) {
+  const std::span<const std::byte> content = file.bytes().subspan(kHeaderBytes);
+  return asText(file.bytes().first(kHeaderBytes)) == headerOf(title, content.size(), checksumOf(content));
+}
+
+Status writeAll(const std::string &path, const std::string &title,
+                std::span<const std::span<const std::byte>> buffers) {
   const std::vector<std::byte> zeros(kAlignment);
+  Hasher hasher;
+  size_t bytes = 0;
+  for (std::span<const std::byte> buffer : buffers) {
+    hasher.add(buffer).add(std::span(zeros).first(aligned(buffer.size()) - buffer.size()));
+    bytes += aligned(buffer.size());
+  }
+  INGOT_TRY(AtomicFile file, AtomicFile::create(path));
+  INGOT_CHECK(file.write(headerOf(title, bytes, hasher.finish())));
   for (std::span<const std::byte> buffer : buffers) {
     INGOT_CHECK(file.write(buffer));
     INGOT_CHECK(file.write(std::span(zeros).first(aligned(buffer.size()) - buffer.size())));
@@ -42,15 +57,15 @@ Status writeAll(const std::string &path, std::string_view header, std::span<cons
 
 } // namespace
 
-PreparedFile::PreparedFile(std::string filePath, const std::string &key) : path(std::move(filePath)) {
+PreparedFile::PreparedFile(std::string filePath, const std::string &key)
+    : path(std::move(filePath)), title("ingot-prepared 1 " + key), offset(kHeaderBytes) {
   if (path.empty())
     return;
-  title = "ingot-prepared 1 " + key;
-  file = mapPlain(path);
-  const size_t size = file ? file->bytes().size() : 0;
-  if (size < kHeaderBytes || asText(file->bytes().first(kHeaderBytes)) != headerOf(title, size))
+  file = asset::mapCacheFile(path);
+  if (file && (file->bytes().size() < kHeaderBytes || !asText(file->bytes()).starts_with(title + " ")))
     file = nullptr;
-  offset = kHeaderBytes;
+  if (file)
+    check = std::async(std::launch::async, [mapped = file, text = title] { return isSound(*mapped, text); });
 }
 
 std::vector<const std::byte *> PreparedFile::take(std::span<const size_t> sizes) {
@@ -69,12 +84,21 @@ std::vector<const std::byte *> PreparedFile::take(std::span<const size_t> sizes)
 
 void PreparedFile::add(std::span<const std::byte> buffer) { added.push_back(buffer); }
 
+bool PreparedFile::isIntact() {
+  if (!check.valid() || check.get())
+    return true;
+  file = nullptr;
+  offset = kHeaderBytes;
+  added.clear();
+  return false;
+}
+
 void PreparedFile::save() {
   size_t total = 0;
   for (std::span<const std::byte> buffer : added)
-    total += aligned(buffer.size());
+    total += buffer.size();
   if (!path.empty() && !file && total >= kMinBytes)
-    (void)writeAll(path, headerOf(title, kHeaderBytes + total), added);
+    (void)writeAll(path, title, added);
   added.clear();
 }
 

@@ -3,28 +3,34 @@
 
 #include "base/MappedFile.h"
 
+#include <future>
 #include <span>
 #include <vector>
 
 namespace ingot {
 
-/// Layout: a line with the format, the key and the size, padded to 4096 bytes; then the buffers in the order of the program, each at
-/// a multiple of 64 bytes. A file that does not fit is ignored and written anew.
+/// Layout: a line with the format, the key, and the size and the checksum of what follows, padded to 4096 bytes; then the
+/// buffers in the order of the program, each at a multiple of 64 bytes. A file that does not fit, or is damaged, is
+/// ignored and written anew.
 class PreparedFile {
 public:
   PreparedFile() = default;
-  /// `key` says what the content was made from. Without a path nothing is read or written.
+  /// `key` says what the content was made from. Without a path nothing is read or written. The checksum is computed
+  /// meanwhile.
   PreparedFile(std::string path, const std::string &key);
 
   /// The next buffers, read-only; none where they have to be computed and given to `add`.
   std::vector<const std::byte *> take(std::span<const size_t> sizes);
   void add(std::span<const std::byte> buffer);
+  /// Waits for the checksum. If it is wrong, nothing that was taken may be used, and the file is out of use from now on.
+  bool isIntact();
   /// Writes what was added, if it is worth it. The program runs without the file, so that failures do not matter.
   void save();
 
 private:
   std::string path, title;
   std::shared_ptr<MappedFile> file;
+  std::future<bool> check;
   size_t offset = 0;
   std::vector<std::span<const std::byte>> added;
 };

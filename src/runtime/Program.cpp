@@ -52,10 +52,13 @@ Status Program::Impl::prepare() {
   INGOT_CHECK(holdStates());
   INGOT_CHECK(states.create(source));
   prepared = PreparedFile(source.preparedPath, source.preparedKey);
-  for (const Function &function : source.plan.functions) {
-    INGOT_TRY(std::unique_ptr<Entry> entry, prepareEntry(function));
-    entries.push_back(std::move(entry));
-  }
+  do {
+    entries.clear();
+    for (const Function &function : source.plan.functions) {
+      INGOT_TRY(std::unique_ptr<Entry> entry, prepareEntry(function));
+      entries.push_back(std::move(entry));
+    }
+  } while (!prepared.isIntact());
   if (source.finishChecks)
     INGOT_CHECK(source.finishChecks());
   prepared.save(); // only what comes from weights that are in order
