@@ -325,8 +325,8 @@ def load(path: str | os.PathLike[str], *, fallback: bool = False, memory_limit: 
     """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
 
     `fallback` lets an asset that was converted with fallback run operators with PyTorch; else it is refused.
-    `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values and
-    outputs, before it starts and with the figure.
+    `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values
+    and outputs, before it starts and with the figure.
     """
     return Program(path, fallback=fallback, memory_limit=memory_limit)
 
