@@ -23,14 +23,19 @@ def main() -> int:
     make_seeds(seeds)
     campaign = Campaign(seeds, options.work / "found", options.seed)
     start = time.monotonic()
-    for number in range(options.first, options.first + options.count):
-        before = len(campaign.findings)
-        campaign.case(number)
-        for finding in campaign.findings[before:]:
-            last = (finding.errors.strip().splitlines() or [""])[0][:200]
-            print(f"{number}: ingot {finding.command} {finding.what}: {finding.seed}: {last}", flush=True)
+    done = 0
+    try:
+        for number in range(options.first, options.first + options.count):
+            before = len(campaign.findings)
+            campaign.case(number)
+            done += 1
+            for finding in campaign.findings[before:]:
+                last = (finding.errors.strip().splitlines() or [""])[0][:200]
+                print(f"{number}: ingot {finding.command} {finding.what}: {finding.seed}: {last}", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted")
     print(
-        f"{options.count} files, {campaign.codes['accepted']} commands done, {campaign.codes['refused']} refused, "
+        f"{done} files, {campaign.codes['accepted']} commands done, {campaign.codes['refused']} refused, "
         f"slowest {campaign.slowest:.1f} s, largest {campaign.largest} MiB, "
         f"{len(campaign.findings)} findings, {time.monotonic() - start:.0f} s"
     )
