@@ -185,7 +185,7 @@ def view(g: Generator) -> str:
         "{x}.movedim({a}, {b})",
         "{x}.diagonal(dim1={a}, dim2={b})",
         "{x}.diagonal(1)",
-        "{x}.unfold({a}, 2, 1)",
+        "{x}.unfold({a}, 2, 1).clone()",  # writes to overlapping views are refused
         "{x}.contiguous()",
         "{x}.clone()",
         "{x}.permute(*range({x}.dim())[::-1])",
