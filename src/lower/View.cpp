@@ -77,7 +77,8 @@ LogicalResult lowerUnflatten(LowerContext &ctx) {
   return ctx.replace(ctx.reshape(x, sizes));
 }
 
-/// Sizes that are only known at run time are not 1: the exporter has decided so.
+/// Sizes that are only known at run time are not 1, unless the exporter has decided so: then the result lacks them, and
+/// the reshape fails where it is not true.
 LogicalResult lowerSqueeze(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   SmallVector<int64_t> candidates, dropped;
@@ -88,6 +89,11 @@ LogicalResult lowerSqueeze(LowerContext &ctx) {
   for (int64_t axis : candidates)
     if (shapeOf(x)[axis] == 1)
       dropped.push_back(axis);
+  int64_t missing = rankOf(x) - static_cast<int64_t>(dropped.size()) - rankOf(ctx.op->getResult(0));
+  auto isDynamic = [&](int64_t axis) { return ShapedType::isDynamic(shapeOf(x)[axis]); };
+  if (missing > 0 && llvm::count_if(candidates, isDynamic) == missing)
+    llvm::copy_if(candidates, std::back_inserter(dropped), isDynamic);
+  llvm::sort(dropped);
   return ctx.replace(ctx.dropDims(x, dropped));
 }
 

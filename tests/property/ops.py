@@ -17,6 +17,7 @@ REALS = (*FLOATS, *INTS)
 NUMBERS = (*REALS, "c64")
 ANY = (*NUMBERS, "b1")
 
+# Not signbit and copysign: NaN has a sign, which nobody defines.
 UNARY = [
     "torch.sigmoid",
     "torch.tanh",
@@ -55,7 +56,6 @@ UNARY = [
     "torch.nan_to_num",
     "F.relu6",
     "F.hardtanh",
-    "torch.signbit",
     "torch.atan",
 ]
 BINARY = [
@@ -76,7 +76,6 @@ BINARY = [
     "torch.ge",
     "torch.fmax",
     "torch.fmin",
-    "torch.copysign",
     "torch.hypot",
     "torch.logical_and",
     "torch.logical_or",
@@ -185,7 +184,7 @@ def view(g: Generator) -> str:
         "{x}.movedim({a}, {b})",
         "{x}.diagonal(dim1={a}, dim2={b})",
         "{x}.diagonal(1)",
-        "{x}.unfold({a}, 2, 1)",
+        "{x}.unfold({a}, 2, 1).clone()",  # writes to overlapping views are refused
         "{x}.contiguous()",
         "{x}.clone()",
         "{x}.permute(*range({x}.dim())[::-1])",

@@ -129,9 +129,10 @@ def norm(g: Generator) -> None:
             "F.batch_norm({x}, {cb}, {cv}, {cw}, {cb})",
             "F.group_norm({x}, 1, {cw}, {cb})",
             "F.group_norm({x}, 2)",
-            "F.instance_norm({x})",
             "F.local_response_norm({x}, 2)",
         ]
+    if len(shape) > 2:
+        forms.append("F.instance_norm({x})")
     y = g.add(g.choose(forms).format(**names))
     if g.chance(0.5):
         g.add(g.choose(ACTIVATIONS).format(x=y))
