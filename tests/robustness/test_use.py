@@ -282,7 +282,14 @@ def test_interrupt_in_python(tmp_path: Path) -> None:
     """
     target = tmp_path / "m.ingot"
     command = [sys.executable, "-c", textwrap.dedent(code), str(target)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Jobs in the background ignore SIGINT, and what they start inherits that; not here.
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout and process.stdout.readline() == "ready\n"
     deadline = time.monotonic() + 60
     while not target.exists() and time.monotonic() < deadline:
