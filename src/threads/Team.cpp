@@ -33,48 +33,70 @@ struct Place {
   int number = 0;
 };
 
+/// A helper's place in a crew.
+struct Seat {
+  Signal call;                      ///< another number (the round) means that the helper is called
+  std::atomic<uint32_t> claimed{0}; ///< the last round that somebody began: the helper, or the caller instead of it
+  std::atomic<pid_t> thread{0};
+
+  /// True for the first who asks in a round. Whoever comes late, even after later rounds, gets false.
+  bool claim(uint32_t round) {
+    uint32_t last = claimed.load(std::memory_order_relaxed);
+    while (static_cast<int32_t>(last - round) < 0)
+      if (claimed.compare_exchange_weak(last, round, std::memory_order_acq_rel, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+};
+
 /// The helpers of one calling thread.
 class Crew {
 public:
   /// As many threads as can be had, at most `count` with the caller.
   int grow(int count);
   void start(Function fn, void *data, int count);
-  void finish() {
-    region.running.waitUntil([](uint32_t left) { return left == 0; });
-  }
+  /// Does the parts of helpers that have not come (somebody else may have their CPU), and waits for the others.
+  void finish();
   /// In a child process, where no helper is: what there was is forgotten, not joined.
-  void forget() { calls.clear(); }
+  void forget() { seats.clear(); }
 
   Region region;
 
 private:
-  void help(int number, Signal &call, uint32_t seen);
+  void help(int number, Seat &seat, uint32_t seen);
+  void fetch(const Seat &seat);
 
-  /// By helper: another number means that it is called. Helpers that a region does not need are not disturbed. (Forgotten
-  /// ones stay allocated: in the parent a helper waits at the same address.)
-  std::vector<Signal *> calls;
+  /// Helpers that a region does not need are not disturbed. (Forgotten seats stay allocated: in the parent a helper waits
+  /// at the same address.)
+  std::vector<Seat *> seats;
   uint32_t rounds = 0;
+  std::chrono::steady_clock::time_point lastFetch;
 };
 
 thread_local Place place;
 
-/// Kernels like to wake a helper where its caller runs, and leave both there for long although another CPU idles. The
-/// helper then goes elsewhere; it may come back afterwards, so that nothing is pinned.
-void leave(int cpu) {
+/// Moves a thread (0: this one) off a CPU, if there is another for it. It may come back afterwards, so that nothing is
+/// pinned.
+void moveOff(int cpu, pid_t thread) {
   cpu_set_t all, others;
-  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() != cpu || sched_getaffinity(0, sizeof(all), &all) != 0)
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(thread, sizeof(all), &all) != 0)
     return;
   others = all;
   CPU_CLR(static_cast<size_t>(cpu), &others);
-  if (CPU_COUNT(&others) != 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
-    sched_setaffinity(0, sizeof(all), &all);
+  if (CPU_COUNT(&others) != 0 && sched_setaffinity(thread, sizeof(others), &others) == 0)
+    sched_setaffinity(thread, sizeof(all), &all);
 }
 
-void Crew::help(int number, Signal &call, uint32_t seen) {
+void Crew::help(int number, Seat &seat, uint32_t seen) {
+  seat.thread = static_cast<pid_t>(syscall(SYS_gettid));
   for (;;) {
-    seen = call.waitWhile(seen);
+    seen = seat.call.waitWhile(seen);
+    if (!seat.claim(seen))
+      continue;
     place = {&region, number};
-    leave(region.cpu);
+    // Kernels like to wake a helper where its caller runs, and leave both there for long although another CPU idles.
+    if (region.cpu == sched_getcpu())
+      moveOff(region.cpu, 0);
     region.fn(region.data);
     place = {};
     region.running.countDown();
@@ -82,19 +104,20 @@ void Crew::help(int number, Signal &call, uint32_t seen) {
 }
 
 int Crew::grow(int count) {
-  while (static_cast<int>(calls.size()) + 1 < count) {
-    auto call = std::make_unique<Signal>();
-    const int number = static_cast<int>(calls.size()) + 1;
-    call->prepare(rounds);
+  while (static_cast<int>(seats.size()) + 1 < count) {
+    auto seat = std::make_unique<Seat>();
+    const int number = static_cast<int>(seats.size()) + 1;
+    seat->call.prepare(rounds);
+    seat->claimed.store(rounds, std::memory_order_relaxed);
     try {
       // Never joined: helpers sleep when the process ends.
-      std::thread([this, number, call = call.get(), seen = rounds] { help(number, *call, seen); }).detach();
+      std::thread([this, number, made = seat.get(), seen = rounds] { help(number, *made, seen); }).detach();
     } catch (const std::system_error &) {
       break; // the system gives no more threads
     }
-    calls.push_back(call.release());
+    seats.push_back(seat.release());
   }
-  return std::min(count, static_cast<int>(calls.size()) + 1);
+  return std::min(count, static_cast<int>(seats.size()) + 1);
 }
 
 void Crew::start(Function fn, void *data, int count) {
@@ -106,7 +129,33 @@ void Crew::start(Function fn, void *data, int count) {
   region.running.prepare(static_cast<uint32_t>(count - 1));
   ++rounds;
   for (int i = 0; i + 1 < count; ++i)
-    calls[static_cast<size_t>(i)]->set(rounds);
+    seats[static_cast<size_t>(i)]->call.set(rounds);
+}
+
+/// A helper that does not come may wait for the very CPU that its caller keeps busy.
+void Crew::fetch(const Seat &seat) {
+  constexpr std::chrono::milliseconds interval{1};
+  const auto now = std::chrono::steady_clock::now();
+  const pid_t thread = seat.thread;
+  if (thread == 0 || now - lastFetch < interval)
+    return;
+  lastFetch = now;
+  moveOff(sched_getcpu(), thread);
+}
+
+void Crew::finish() {
+  for (int number = 1; number < region.count; ++number) {
+    Seat &seat = *seats[static_cast<size_t>(number - 1)];
+    if (!seat.claim(rounds))
+      continue;
+    fetch(seat);
+    const Place own = place;
+    place = {&region, number};
+    region.fn(region.data);
+    place = own;
+    region.running.countDown();
+  }
+  region.running.waitUntil([](uint32_t left) { return left == 0; });
 }
 
 /// Crews outlive the threads that had them, and are taken over by others. Never destroyed: helpers may sleep in them.
