@@ -63,3 +63,17 @@ Result<FileInfo> asset::writeHashed(const std::string &path, std::span<const std
   INGOT_CHECK(file.write(bytes));
   return file.finish();
 }
+
+Hash128 asset::hashMapped(std::span<const std::byte> bytes) {
+  constexpr size_t piece = size_t(4) << 20;
+  const bool isLarge = bytes.size() > piece;
+  Hasher hasher;
+  while (!bytes.empty()) {
+    const std::span<const std::byte> next = bytes.first(std::min(piece, bytes.size()));
+    hasher.add(next);
+    if (isLarge)
+      MappedFile::releasePages(next.data(), next.size());
+    bytes = bytes.subspan(next.size());
+  }
+  return hasher.finish();
+}

@@ -34,4 +34,8 @@ private:
 /// A file in one go.
 Result<FileInfo> writeHashed(const std::string &path, std::span<const std::byte> bytes);
 
+/// The hash of a mapped file's bytes. Pages of large ones are given back as they have been read: whoever needs them reads
+/// them again, and many are never needed.
+Hash128 hashMapped(std::span<const std::byte> bytes);
+
 } // namespace ingot::asset

@@ -1,5 +1,6 @@
 #include "asset/Reader.h"
 
+#include "asset/HashingFile.h"
 #include "asset/Staging.h"
 #include "base/Bytes.h"
 #include "base/Json.h"
@@ -51,19 +52,8 @@ Result<std::shared_ptr<MappedFile>> mapMember(const std::string &folder, std::st
   return MappedFile::open(path);
 }
 
-/// Pages are given back as they have been read: they may never be needed again.
 Status checkContent(const MappedFile &file, const FileInfo &listed) {
-  constexpr size_t piece = size_t(4) << 20;
-  Hasher hasher;
-  std::span<const std::byte> rest = file.bytes();
-  while (!rest.empty()) {
-    std::span<const std::byte> next = rest.first(std::min(piece, rest.size()));
-    hasher.add(next);
-    if (file.bytes().size() > piece)
-      MappedFile::releasePages(next.data(), next.size());
-    rest = rest.subspan(next.size());
-  }
-  if (hasher.finish() != listed.checksum)
+  if (hashMapped(file.bytes()) != listed.checksum)
     return corruptError("'" + file.path() + "' is damaged: its checksum does not match the manifest");
   return {};
 }

@@ -20,7 +20,7 @@ struct Asset {
   Hash128 checksum; ///< of the manifest, and so of everything; identifies the asset
   std::shared_ptr<MappedFile> program;
   std::vector<std::pair<std::string, std::shared_ptr<MappedFile>>> files; ///< all that the manifest lists
-  SafeTensors weights; ///< by key, see Manifest::weights
+  SafeTensors weights;                                                    ///< by key, see Manifest::weights
 
   std::span<const std::byte> programBytes() const { return program->bytes(); }
   /// The weight of this name in the program; null if there is none.

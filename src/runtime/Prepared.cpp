@@ -1,6 +1,7 @@
 #include "runtime/Prepared.h"
 
 #include "asset/Cache.h"
+#include "asset/HashingFile.h"
 #include "base/AtomicWrite.h"
 #include "base/Bytes.h"
 #include "base/Hash.h"
@@ -20,21 +21,9 @@ std::string headerOf(const std::string &title, size_t bytes, const Hash128 &chec
   return header;
 }
 
-/// Pages are given back as they have been read: whoever needs them reads them again.
-Hash128 checksumOf(std::span<const std::byte> bytes) {
-  constexpr size_t piece = size_t(4) << 20;
-  Hasher hasher;
-  for (size_t at = 0; at < bytes.size(); at += piece) {
-    const std::span<const std::byte> next = bytes.subspan(at, std::min(piece, bytes.size() - at));
-    hasher.add(next);
-    MappedFile::releasePages(next.data(), next.size());
-  }
-  return hasher.finish();
-}
-
 bool isSound(const MappedFile &file, const std::string &title) {
   const std::span<const std::byte> content = file.bytes().subspan(kHeaderBytes);
-  return asText(file.bytes().first(kHeaderBytes)) == headerOf(title, content.size(), checksumOf(content));
+  return asText(file.bytes().first(kHeaderBytes)) == headerOf(title, content.size(), asset::hashMapped(content));
 }
 
 Status writeAll(const std::string &path, const std::string &title,

@@ -116,6 +116,13 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
 
 } // namespace
 
+bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
+  for (size_t i = 0; i < desc.sizes.size(); ++i)
+    if (desc.sizes[i] != 1 && desc.strides[i] != wanted.strides[i])
+      return false;
+  return true;
+}
+
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
   return makeReferenceConv(problem);

@@ -129,10 +129,7 @@ public:
 private:
   void convert(Converted &operand, const TensorDesc &from, const TensorDesc &to) {
     operand.to = dnnlDesc(to.sizes, to.strides);
-    bool isSame = true;
-    for (size_t i = 0; i < to.sizes.size(); ++i)
-      isSame = isSame && (to.sizes[i] == 1 || from.strides[i] == to.strides[i]);
-    if (isSame)
+    if (hasStridesOf(from, to))
       return;
     operand.copy = makeCopy(to, from);
     operand.scratchOffset = kernel->scratch.add(operand.to.get_size());

@@ -186,13 +186,6 @@ private:
   bool hasBias, hasResidual;
 };
 
-bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
-  for (size_t i = 0; i < desc.sizes.size(); ++i)
-    if (desc.sizes[i] != 1 && desc.strides[i] != wanted.strides[i])
-      return false;
-  return true;
-}
-
 } // namespace
 
 bool prefersPanels(const ConvProblem &problem) {

@@ -20,6 +20,9 @@ struct ConvProblem {
   int64_t outChannels() const { return result.sizes[1]; }
 };
 
+/// Whether two tensors of the same sizes lie in the same order; strides of single entries do not count.
+bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted);
+
 /// Operands by their position in the step.
 enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 
