@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -192,12 +194,26 @@ def export_graph(
         )
     module = _Exportable(graph_module, info, inputs, {index: args[index] for index in weights})
     given = tuple(args[index] for index in inputs)
-    with torch.inference_mode(False), torch.no_grad():
+    with torch.inference_mode(False), torch.no_grad(), _exporting_is_of_this_thread():
         program = torch.export.export(
             module, given, dynamic_shapes=(info.dynamic_shapes(inputs, args),) if given else None, strict=False
         )
     check_deterministic(program)
     return program
+
+
+@contextmanager
+def _exporting_is_of_this_thread() -> Iterator[None]:
+    """PyTorch's flag is the process's: threads that call what is compiled would annotate nodes of this export.
+
+    The caller holds Dynamo's lock, so that nothing else is traced meanwhile.
+    """
+    is_exporting, this_thread = torch.compiler.is_exporting, threading.get_ident()
+    torch.compiler.is_exporting = lambda: is_exporting() and threading.get_ident() == this_thread
+    try:
+        yield
+    finally:
+        torch.compiler.is_exporting = is_exporting
 
 
 def check_deterministic(program: ExportedProgram) -> None:

@@ -499,6 +499,37 @@ def test_threads(graphs: list[CompiledGraph], no_warnings: None) -> None:
     assert_native(graphs)
 
 
+def test_thread_that_comes_while_another_traces(
+    graphs: list[CompiledGraph], no_warnings: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = frozen(Mlp())
+    fast = compiled(model)
+    x = torch.randn(2, 4)
+    results: list[Any] = []
+    second = threading.Thread(target=lambda: results.append(fast(x)))
+    has_come = threading.Event()
+    prepare, call = CompiledGraph._prepare, torch.fx.Interpreter.call_function
+
+    def note_second(self: CompiledGraph, args: Any) -> Any:
+        if threading.current_thread() is second:
+            has_come.set()
+        return prepare(self, args)
+
+    def wait_for_second(self: torch.fx.Interpreter, *args: Any) -> Any:
+        if second.ident is None:
+            second.start()
+            assert has_come.wait(60)
+        return call(self, *args)
+
+    monkeypatch.setattr(CompiledGraph, "_prepare", note_second)
+    monkeypatch.setattr(torch.fx.Interpreter, "call_function", wait_for_second)
+    assert_same(fast(x), model(x))
+    second.join()
+    assert len(results) == 1
+    assert_same(results[0], model(x))
+    assert_native(graphs, 1)
+
+
 def test_autocast(graphs: list[CompiledGraph], no_warnings: None) -> None:
     model = frozen(Mlp())
     fast = compiled(model)
