@@ -105,6 +105,8 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
   const bool isEmpty = problem.x.numel() == 0 || problem.result.numel() == 0;
   // oneDNN may refuse odd layouts; the reference takes everything.
   if (problem.x.dtype == DType::Float32 && !isEmpty) {
+    if (auto depthwise = makeDepthwiseConv(problem))
+      return depthwise;
     if (problem.spatialRank() <= 2 && prefersPanels(problem))
       if (auto panels = makePanelConv(problem))
         return panels;

@@ -1,6 +1,6 @@
 // Convolutions of float32 as products: pixels are rows, and the constant weight is kept as panels. Around the image stand
 // zeros, so that pixels of one row of the result lie evenly for every tap.
-#include "runtime/kernels/conv/Problem.h"
+#include "runtime/kernels/conv/Geometry.h"
 #include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/gemm/Product.h"
 #include "runtime/threads/Pool.h"
@@ -19,43 +19,11 @@ constexpr double kMaxWaste = 1.2;
 constexpr int64_t kMinPointwiseBytes = 128 << 10, kMinBytes = 1 << 20;
 /// Images of a few pixels (squeeze-and-excite blocks have one) take less time than oneDNN's preparations.
 constexpr int64_t kFewPixels = 16;
+/// Images as they come in: oneDNN computes with whole blocks of channels.
+constexpr int64_t kFewChannels = 4;
 constexpr int64_t kFloat = sizeof(float);
 
-/// The last two spatial dimensions; a signal is an image of one row.
-struct Plane {
-  int64_t height = 1, width = 1;
-};
-
-Plane planeOf(std::span<const int64_t> list, int64_t missing) {
-  return list.size() == 2 ? Plane{list[0], list[1]} : Plane{missing, list[0]};
-}
-
-struct Geometry {
-  int64_t images, channels, outChannels;
-  Plane in, out, kernel, stride, dilation, low, padded;
-
-  explicit Geometry(const ConvProblem &problem)
-      : images(problem.batch()), channels(problem.inChannels()), outChannels(problem.outChannels()),
-        in(planeOf(std::span(problem.x.sizes).subspan(2), 1)),
-        out(planeOf(std::span(problem.result.sizes).subspan(2), 1)),
-        kernel(planeOf(std::span(problem.weight.sizes).subspan(2), 1)), stride(planeOf(problem.strides, 1)),
-        dilation(planeOf(problem.dilations, 1)), low(planeOf(problem.padLow, 0)) {
-    const Plane high = planeOf(problem.padHigh, 0);
-    padded = {low.height + in.height + high.height, low.width + in.width + high.width};
-  }
-
-  bool isPadded() const { return padded.height != in.height || padded.width != in.width; }
-  /// Every pixel of the input is a row, as it lies.
-  bool isPointwise() const {
-    return kernel.height == 1 && kernel.width == 1 && stride.height == 1 && stride.width == 1 && !isPadded();
-  }
-  bool hasFewPixels() const { return isPointwise() && images * out.height * out.width <= kFewPixels; }
-  /// Taps of one row of the kernel read neighbours in memory.
-  bool joinsTaps() const { return dilation.width == 1; }
-  int64_t depth() const { return channels * (joinsTaps() ? kernel.width : 1); }
-  int64_t rowElements() const { return padded.width * channels; }
-  int64_t imageElements() const { return padded.height * rowElements(); }
-};
+bool hasFewPixels(const Geometry &g) { return g.isPointwise() && g.images * g.out.height * g.out.width <= kFewPixels; }
 
 std::vector<int64_t> tapsOf(const Geometry &g) {
   std::vector<int64_t> taps;
@@ -190,7 +158,11 @@ private:
 
 bool prefersPanels(const ConvProblem &problem) {
   const Geometry g(problem);
-  return g.hasFewPixels() || problem.weight.numel() * kFloat >= (g.isPointwise() ? kMinPointwiseBytes : kMinBytes);
+  const bool isShort = hasFewPixels(g) || g.channels <= kFewChannels;
+  // oneDNN takes three times as long for it.
+  const bool hasOwnActivation = g.isPointwise() && problem.activation == Activation::Silu;
+  return isShort || hasOwnActivation ||
+         problem.weight.numel() * kFloat >= (g.isPointwise() ? kMinPointwiseBytes : kMinBytes);
 }
 
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
@@ -202,7 +174,7 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
   const auto filled = static_cast<double>((g.outChannels + gemm::kPanel - 1) / gemm::kPanel * gemm::kPanel);
   const bool hasPlainAdditions = (!problem.bias || problem.bias->isContiguous()) &&
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  if ((filled > kMaxWaste * columns && !g.hasFewPixels()) || !hasPlainAdditions)
+  if ((filled > kMaxWaste * columns && !hasFewPixels(g)) || !hasPlainAdditions)
     return nullptr;
   const bool isInPlace = !g.isPadded() && hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes));
   return std::make_unique<PanelConv>(problem, g, !isInPlace);

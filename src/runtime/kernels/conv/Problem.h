@@ -31,6 +31,8 @@ Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &proble
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
 /// Whether they are expected to be faster than oneDNN; for one or two spatial dimensions.
 bool prefersPanels(const ConvProblem &problem);
+/// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
+std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
 

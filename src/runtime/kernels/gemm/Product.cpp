@@ -1,6 +1,7 @@
 #include "runtime/kernels/gemm/Product.h"
 
 #include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/gemm/Activate.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -21,49 +22,30 @@ struct TileEnd {
   int64_t stride, rows, columns;
 };
 
-template <Activation kind> __attribute__((always_inline)) inline void activateAll(float *sums, int64_t count) {
-#pragma clang loop vectorize(assume_safety)
-  for (int64_t i = 0; i < count; ++i)
-    sums[i] = activate(kind, sums[i]);
-}
-
-INGOT_SIMD void applyActivation(Activation activation, float *sums, int64_t count) {
-  switch (activation) {
-#define INGOT_CASE(KIND)                                                                                               \
-  case Activation::KIND:                                                                                               \
-    return activateAll<Activation::KIND>(sums, count);
-  case Activation::None:
-    return;
-    INGOT_CASE(Relu)
-    INGOT_CASE(Relu6)
-    INGOT_CASE(Gelu)
-    INGOT_CASE(GeluTanh)
-    INGOT_CASE(Silu)
-    INGOT_CASE(Sigmoid)
-    INGOT_CASE(Tanh)
-    INGOT_CASE(HardSwish)
-    INGOT_CASE(HardSigmoid)
-#undef INGOT_CASE
-  }
-}
-
+/// A whole panel is two registers, known to the compiler.
 INGOT_SIMD void addToSums(float *__restrict sums, const TileEnd &end) {
   for (int64_t i = 0; i < end.rows; ++i)
-    for (int64_t j = 0; j < end.columns; ++j)
-      sums[i * kPanel + j] += end.added[i * end.stride + j];
+    if (end.columns == kPanel)
+      for (int64_t j = 0; j < kPanel; ++j)
+        sums[i * kPanel + j] += end.added[i * end.stride + j];
+    else
+      for (int64_t j = 0; j < end.columns; ++j)
+        sums[i * kPanel + j] += end.added[i * end.stride + j];
 }
 
 INGOT_SIMD void storeSums(const float *__restrict sums, const TileEnd &end) {
   for (int64_t i = 0; i < end.rows; ++i)
-    for (int64_t j = 0; j < end.columns; ++j)
-      end.out[i * end.stride + j] = sums[i * kPanel + j];
+    if (end.columns == kPanel)
+      std::copy_n(sums + i * kPanel, kPanel, end.out + i * end.stride);
+    else
+      std::copy_n(sums + i * kPanel, end.columns, end.out + i * end.stride);
 }
 
 void finishTile(const Finish &finish, float *sums, const TileEnd &end) {
   if (end.added && finish.addsBeforeActivation)
     addToSums(sums, end);
   if (finish.activation != Activation::None)
-    applyActivation(finish.activation, sums, end.rows * kPanel);
+    activateAll(finish.activation, sums, end.rows * kPanel);
   if (end.added && !finish.addsBeforeActivation)
     addToSums(sums, end);
   storeSums(sums, end);
@@ -98,17 +80,18 @@ struct Ahead {
 
 void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t begin, int64_t end) {
   const Finish &finish = product.finish;
+  const bool isSilu = finish.activation == Activation::Silu;
   // Otherwise the sums go through a buffer.
-  const bool isDirect = finish.activation <= Activation::Relu6 &&
+  const bool isDirect = (isLimit(finish.activation) || isSilu) &&
                         (!finish.added || finish.addsBeforeActivation || finish.activation == Activation::None);
   alignas(64) float sums[kTileRows * kPanel], start[kPanel];
   Tile tile;
   tile.taps = product.taps;
   tile.depth = product.depth;
-  if (isDirect && finish.activation != Activation::None)
-    tile.floor = 0;
-  if (isDirect && finish.activation == Activation::Relu6)
-    tile.ceiling = 6;
+  tile.isSilu = isDirect && isSilu;
+  const Limits limits = limitsOf(isDirect ? finish.activation : Activation::None);
+  tile.floor = limits.floor;
+  tile.ceiling = limits.ceiling;
   for (int64_t p = begin; p < end; ++p) {
     const int64_t column = p * kPanel, columns = std::min(kPanel, product.panels.columns - column);
     std::copy_n(finish.bias ? finish.bias + column : kZeros, columns, start);

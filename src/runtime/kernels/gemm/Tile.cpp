@@ -1,8 +1,9 @@
 #include "runtime/kernels/gemm/Tile.h"
 
+#include "runtime/kernels/gemm/Avx512.h"
+
 #if defined(__x86_64__)
 #include <array>
-#include <immintrin.h>
 #include <utility>
 #endif
 
@@ -12,9 +13,11 @@ namespace ingot::gemm {
 
 namespace {
 
-#define INGOT_AVX512 __attribute__((target("avx512f,avx512vl,fma")))
+using avx512::firstOf;
+using avx512::kLanes;
+using avx512::limited;
 
-constexpr int64_t kLanes = 16, kLine = 64;
+constexpr int64_t kLine = 64;
 /// Steps of depth after which the panel's line is needed: the distance from the second to the first cache.
 constexpr int64_t kNear = 12;
 
@@ -22,9 +25,7 @@ template <int Rows> struct Sums {
   __m512 low[Rows], high[Rows];
 };
 
-template <int Rows>
-INGOT_AVX512 inline __attribute__((always_inline)) void addStep(Sums<Rows> &sums, const float *a, int64_t stride,
-                                                                const float *b) {
+template <int Rows> INGOT_AVX512_INLINE void addStep(Sums<Rows> &sums, const float *a, int64_t stride, const float *b) {
   const __m512 low = _mm512_loadu_ps(b), high = _mm512_loadu_ps(b + kLanes);
   _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
   _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel + kLanes), _MM_HINT_T0);
@@ -36,17 +37,7 @@ INGOT_AVX512 inline __attribute__((always_inline)) void addStep(Sums<Rows> &sums
   }
 }
 
-/// Which of a register's elements are among the first `count`.
-inline __mmask16 firstOf(int64_t count) {
-  return static_cast<__mmask16>(count >= kLanes ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
-}
-
-/// A NaN is neither below the floor nor above the ceiling: min and max give their second operand then.
-INGOT_AVX512 inline __attribute__((always_inline)) __m512 limited(__m512 x, __m512 floor, __m512 ceiling) {
-  return _mm512_min_ps(ceiling, _mm512_max_ps(floor, x));
-}
-
-template <int Rows> INGOT_AVX512 inline __attribute__((always_inline)) void store(Sums<Rows> &sums, const Tile &tile) {
+template <int Rows> INGOT_AVX512_INLINE void store(Sums<Rows> &sums, const Tile &tile) {
   const __mmask16 low = firstOf(tile.columns), high = firstOf(tile.columns - kLanes);
   const __m512 floor = _mm512_set1_ps(tile.floor), ceiling = _mm512_set1_ps(tile.ceiling);
   if (tile.added) {
@@ -55,6 +46,13 @@ template <int Rows> INGOT_AVX512 inline __attribute__((always_inline)) void stor
       const float *added = tile.added + i * tile.outStride;
       sums.low[i] = _mm512_add_ps(sums.low[i], _mm512_maskz_loadu_ps(low, added));
       sums.high[i] = _mm512_add_ps(sums.high[i], _mm512_maskz_loadu_ps(high, added + kLanes));
+    }
+  }
+  if (tile.isSilu) {
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) {
+      sums.low[i] = avx512::silu(sums.low[i]);
+      sums.high[i] = avx512::silu(sums.high[i]);
     }
   }
 #pragma unroll

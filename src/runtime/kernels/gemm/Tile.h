@@ -26,6 +26,7 @@ struct Tile {
   const float *added = nullptr;                          ///< what is added to the sums, as `out` lies; null: nothing
   float floor = -std::numeric_limits<float>::infinity(); ///< what is stored is between these, or NaN
   float ceiling = std::numeric_limits<float>::infinity();
+  bool isSilu = false;         ///< x * sigmoid(x) of the sums is stored
   const char *ahead = nullptr; ///< memory that is needed soon: fetched on the way
   int64_t aheadLines = 0;      ///< lines of it for every kAheadSteps elements of depth
 };

@@ -90,6 +90,32 @@ TEST(Conv, LargeWeightsArePanels) {
   }
 }
 
+TEST(Conv, DepthwiseAgreesWithTheReference) {
+  const std::vector<Shape> list = {
+      {{2, 48, 9, 23}, {48, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 48},
+      {{1, 33, 11, 20}, {33, 1, 3, 3}, {2, 2}, {0, 0}, {1, 1}, {1, 1}, {0, 0}, 33},
+      {{1, 70, 7, 7}, {70, 1, 5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, 70},
+      {{1, 32, 14, 15}, {32, 1, 5, 5}, {2, 2}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, 32},
+      {{2, 16, 30, 40}, {16, 1, 7, 7}, {1, 1}, {3, 3}, {3, 3}, {1, 1}, {0, 0}, 16},
+      {{1, 40, 9, 9}, {40, 1, 2, 3}, {3, 1}, {4, 4}, {5, 3}, {3, 1}, {0, 0}, 40},
+      {{1, 16, 2, 1}, {16, 1, 5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, 16},
+      {{2, 24, 50}, {24, 1, 3}, {1}, {1}, {1}, {1}, {0}, 24},
+  };
+  for (const Shape &shape : list)
+    for (std::string activation : {"none", "relu", "relu6", "silu", "gelu"})
+      for (bool hasBias : {false, true}) {
+        Case testCase = conv(shape);
+        testCase.attributes["activation"] = activation;
+        if (hasBias)
+          testCase.operands.push_back(noise({shape.x[1]}, 3));
+        testCase.isConstant = {false, true};
+        expectFast(testCase, gemm::canComputeTiles() ? "Depthwise" : "Dnnl", bindReferenceConv, 1e-5);
+        testCase.operands[0] = inOrder(*testCase.operands[0], shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1}
+                                                                                  : std::vector<int64_t>{0, 2, 1});
+        expectFast(testCase, gemm::canComputeTiles() ? "Depthwise" : "Dnnl", bindReferenceConv, 1e-5);
+      }
+}
+
 TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
   for (const Shape &shape : shapes())
     for (std::string activation : {"none", "relu", "relu6", "gelu", "silu", "hard_swish", "sigmoid"}) {

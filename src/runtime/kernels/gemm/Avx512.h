@@ -1,0 +1,50 @@
+// What kernels with registers of sixteen floats share. Only functions that are marked for AVX-512 may use it.
+#pragma once
+
+#if defined(__x86_64__)
+#include <cstdint>
+#include <immintrin.h>
+
+#define INGOT_AVX512 __attribute__((target("avx512f,avx512vl,fma")))
+#define INGOT_AVX512_INLINE INGOT_AVX512 inline __attribute__((always_inline))
+
+namespace ingot::avx512 {
+
+inline constexpr int64_t kLanes = 16;
+
+/// Which of a register's elements are among the first `count`.
+inline __mmask16 firstOf(int64_t count) {
+  return static_cast<__mmask16>(count >= kLanes ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
+}
+
+/// A NaN is neither below the floor nor above the ceiling: min and max give their second operand then.
+INGOT_AVX512_INLINE __m512 limited(__m512 x, __m512 floor, __m512 ceiling) {
+  return _mm512_min_ps(ceiling, _mm512_max_ps(floor, x));
+}
+
+/// 1 / (1 + exp(-x)), within four units in the last place for |x| < 10. Written for few instructions: exp(-x) is
+/// 2^(n + r), where r is at most a half, and instead of a division an estimate is made better once. That of infinity is
+/// exact, so that x * sigmoid(x) of -infinity is NaN, as a division would give.
+INGOT_AVX512_INLINE __m512 sigmoid(__m512 x) {
+  const __m512 scale = _mm512_set1_ps(-1.44269504088896341f), toInteger = _mm512_set1_ps(0x1.8p23f);
+  x = limited(x, _mm512_set1_ps(-128.0f), _mm512_set1_ps(87.0f));
+  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, scale, toInteger), toInteger);
+  const __m512 r = _mm512_fmsub_ps(x, scale, n);
+  __m512 power = _mm512_set1_ps(1.534581e-4f);
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(1.3399931e-3f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(9.618489e-3f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(5.5503286e-2f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(0.24022646f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(0.6931472f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(1.0f));
+  const __m512 d = _mm512_add_ps(_mm512_scalef_ps(power, n), _mm512_set1_ps(1.0f));
+  const __m512 estimate = _mm512_rcp14_ps(d);
+  const __mmask16 isFinite = _mm512_cmp_ps_mask(d, _mm512_set1_ps(__builtin_inff()), _CMP_NEQ_UQ);
+  return _mm512_mask_mul_ps(estimate, isFinite, estimate, _mm512_fnmadd_ps(d, estimate, _mm512_set1_ps(2.0f)));
+}
+
+INGOT_AVX512_INLINE __m512 silu(__m512 x) { return _mm512_mul_ps(x, sigmoid(x)); }
+
+} // namespace ingot::avx512
+
+#endif
