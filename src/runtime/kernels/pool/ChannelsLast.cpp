@@ -21,6 +21,11 @@ INGOT_SIMD void maxRow(float *__restrict best, int32_t *__restrict index, const 
   }
 }
 
+INGOT_SIMD void maxRowOnly(float *__restrict best, const float *__restrict x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    best[i] = ((x[i] > best[i]) | (x[i] != x[i])) ? x[i] : best[i];
+}
+
 INGOT_SIMD void widen(int64_t *__restrict to, const int32_t *__restrict from, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = from[i];
@@ -89,6 +94,8 @@ private:
         if (isFirst) {
           std::copy_n(x + offset + c, count, best);
           std::fill_n(index, count, flat);
+        } else if (!args.results[1]) {
+          maxRowOnly(best, x + offset + c, count);
         } else {
           maxRow(best, index, x + offset + c, flat, count);
         }

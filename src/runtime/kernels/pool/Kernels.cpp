@@ -44,8 +44,11 @@ Result<std::vector<ResultDesc>> inferAvgPool(const StepContext &context) {
 template <Result<PoolProblem> (*makeProblem)(const StepContext &)>
 Result<std::unique_ptr<BoundKernel>> bindAvgPool(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(PoolProblem problem, makeProblem(context));
-  if (suitsChannelsLast(problem))
+  if (suitsChannelsLast(problem)) {
+    if (auto global = makeGlobalAvgPool(problem))
+      return global;
     return makeFastAvgPool(std::move(problem));
+  }
   return makeReferenceAvgPool(std::move(problem));
 }
 

@@ -45,6 +45,8 @@ Result<PoolProblem> adaptiveMaxPoolProblem(const StepContext &context);
 /// Loops with channels inside, for channels-last float32 only.
 std::unique_ptr<BoundKernel> makeFastMaxPool(PoolProblem problem);
 std::unique_ptr<BoundKernel> makeFastAvgPool(PoolProblem problem);
+/// The same for averages of whole images; null where windows are smaller.
+std::unique_ptr<BoundKernel> makeGlobalAvgPool(const PoolProblem &problem);
 /// Any type and strides.
 Result<std::unique_ptr<BoundKernel>> makeReferenceMaxPool(PoolProblem problem);
 Result<std::unique_ptr<BoundKernel>> makeReferenceAvgPool(PoolProblem problem);

@@ -69,8 +69,10 @@ TEST(Pool, ChannelsLastAgreesWithTheReference) {
                    reference<avgPoolProblem, makeReferenceAvgPool>, 1e-6);
   }
   for (List output : {List{1, 1}, {3, 5}, {9, 8}, {11, 2}})
-    expectFast({"adaptive_avg_pool", {x}, {{"output", output}}}, "ChannelsLast",
+    expectFast({"adaptive_avg_pool", {x}, {{"output", output}}}, output == List{1, 1} ? "Global" : "ChannelsLast",
                reference<adaptivePoolProblem, makeReferenceAvgPool>, 1e-6);
+  expectFast(avgPool(x, {9, 8}, {2, 2}, {0, 0}, false, true, 0), "Global",
+             reference<avgPoolProblem, makeReferenceAvgPool>, 1e-6);
 }
 
 TEST(Pool, HasOneToThreeDimensions) {
