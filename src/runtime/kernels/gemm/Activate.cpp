@@ -36,11 +36,39 @@ INGOT_SIMD void activateLoop(Activation activation, float *values, int64_t count
 }
 
 #if defined(__x86_64__)
-template <bool isSilu> INGOT_AVX512 void sigmoidLoop(float *values, int64_t count) {
-  for (int64_t i = 0; i < count; i += avx512::kLanes) {
-    const __mmask16 mask = avx512::firstOf(count - i);
-    const __m512 x = _mm512_maskz_loadu_ps(mask, values + i);
-    _mm512_mask_storeu_ps(values + i, mask, isSilu ? avx512::silu(x) : avx512::sigmoid(x));
+#define INGOT_LOOP(KIND, FUNCTION)                                                                                     \
+  INGOT_AVX512 void KIND##Loop(float *values, int64_t count) {                                                         \
+    for (int64_t i = 0; i < count; i += avx512::kLanes) {                                                              \
+      const __mmask16 mask = avx512::firstOf(count - i);                                                               \
+      const __m512 x = _mm512_maskz_loadu_ps(mask, values + i);                                                        \
+      _mm512_mask_storeu_ps(values + i, mask, avx512::FUNCTION(x));                                                    \
+    }                                                                                                                  \
+  }
+INGOT_LOOP(Gelu, gelu)
+INGOT_LOOP(GeluTanh, geluTanh)
+INGOT_LOOP(Silu, silu)
+INGOT_LOOP(Sigmoid, sigmoid)
+INGOT_LOOP(HardSwish, hardSwish)
+INGOT_LOOP(HardSigmoid, hardSigmoid)
+#undef INGOT_LOOP
+
+using Loop = void (*)(float *, int64_t);
+
+/// Null where the vectoriser's loop is as good.
+Loop loopOf(Activation activation) {
+  switch (activation) {
+#define INGOT_CASE(KIND)                                                                                               \
+  case Activation::KIND:                                                                                               \
+    return KIND##Loop;
+    INGOT_CASE(Gelu)
+    INGOT_CASE(GeluTanh)
+    INGOT_CASE(Silu)
+    INGOT_CASE(Sigmoid)
+    INGOT_CASE(HardSwish)
+    INGOT_CASE(HardSigmoid)
+#undef INGOT_CASE
+  default:
+    return nullptr;
   }
 }
 #endif
@@ -63,10 +91,8 @@ Limits limitsOf(Activation activation) {
 
 void activateAll(Activation activation, float *values, int64_t count) {
 #if defined(__x86_64__)
-  if (canComputeTiles() && activation == Activation::Silu)
-    return sigmoidLoop<true>(values, count);
-  if (canComputeTiles() && activation == Activation::Sigmoid)
-    return sigmoidLoop<false>(values, count);
+  if (const Loop loop = canComputeTiles() ? loopOf(activation) : nullptr)
+    return loop(values, count);
 #endif
   activateLoop(activation, values, count);
 }

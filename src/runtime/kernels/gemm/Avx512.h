@@ -45,6 +45,43 @@ INGOT_AVX512_INLINE __m512 sigmoid(__m512 x) {
 
 INGOT_AVX512_INLINE __m512 silu(__m512 x) { return _mm512_mul_ps(x, sigmoid(x)); }
 
+/// 0.5 * x * (1 + tanh(inner)) with the usual cubic inside.
+INGOT_AVX512_INLINE __m512 geluTanh(__m512 x) {
+  const __m512 cubic = _mm512_fmadd_ps(_mm512_mul_ps(x, x), _mm512_set1_ps(2 * 0.79788456080286535588f * 0.044715f),
+                                       _mm512_set1_ps(2 * 0.79788456080286535588f));
+  return _mm512_mul_ps(x, sigmoid(_mm512_mul_ps(x, cubic)));
+}
+
+/// x times the normal distribution, which is 0.5 + x * p(x²) / q(x²) within 2e-7. Infinities give NaN, as in PyTorch's
+/// loop over floats.
+INGOT_AVX512_INLINE __m512 gelu(__m512 x) {
+  const __m512 limit = _mm512_set1_ps(5.6f), lower = _mm512_set1_ps(-5.6f);
+  const __m512 c = limited(x, lower, limit), t = _mm512_mul_ps(c, c);
+  __m512 p = _mm512_set1_ps(1.0774129505e-10f), q = _mm512_set1_ps(6.1736711359e-5f);
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-2.1532892802e-8f));
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(3.1923871120e-6f));
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(1.6984406102e-4f));
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(4.5112944208e-3f));
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(3.5967510194e-2f));
+  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0.39894226193f));
+  q = _mm512_fmadd_ps(q, t, _mm512_set1_ps(1.8312033499e-3f));
+  q = _mm512_fmadd_ps(q, t, _mm512_set1_ps(2.9114427045e-2f));
+  q = _mm512_fmadd_ps(q, t, _mm512_set1_ps(0.25682291389f));
+  q = _mm512_fmadd_ps(q, t, _mm512_set1_ps(1.0f));
+  const __m512 estimate = _mm512_rcp14_ps(q);
+  const __m512 inverse = _mm512_mul_ps(estimate, _mm512_fnmadd_ps(q, estimate, _mm512_set1_ps(2.0f)));
+  const __mmask16 isPositive = _mm512_cmp_ps_mask(x, lower, _CMP_NLE_UQ); // below it is too small to count
+  const __m512 share = _mm512_maskz_fmadd_ps(isPositive, _mm512_mul_ps(c, p), inverse, _mm512_set1_ps(0.5f));
+  return _mm512_fmadd_ps(x, share, _mm512_sub_ps(x, x));
+}
+
+INGOT_AVX512_INLINE __m512 hardSigmoid(__m512 x) {
+  const __m512 sum = _mm512_add_ps(x, _mm512_set1_ps(3.0f));
+  return _mm512_mul_ps(limited(sum, _mm512_setzero_ps(), _mm512_set1_ps(6.0f)), _mm512_set1_ps(1.0f / 6.0f));
+}
+
+INGOT_AVX512_INLINE __m512 hardSwish(__m512 x) { return _mm512_mul_ps(x, hardSigmoid(x)); }
+
 } // namespace ingot::avx512
 
 #endif
