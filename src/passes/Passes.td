@@ -126,6 +126,31 @@ def FoldPadPass : Pass<"fold-pad", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldResizePass : Pass<"fold-resize", "::mlir::func::FuncOp"> {
+  let summary = "computes a 1x1 convolution of an enlarged image before it is enlarged";
+  let description = [{
+    Both are weighted sums, over channels and over pixels, so that either may come first. Heads of segmentation models join
+    several enlarged images; each gets its share of the weights.
+
+    Before:
+    ```mlir
+    %b = ingot.resize %small() ...
+    %c = ingot.concat %a, %b {axis = 1 : i64}
+    %r = ingot.conv %c, %w ...
+    ```
+    After:
+    ```mlir
+    %v = ingot.slice %w() {axis = 1 : i64, ...}
+    %s = ingot.conv %small, %v ...
+    %b = ingot.resize %s() ...
+    %u = ingot.slice %w() {axis = 1 : i64, ...}
+    %t = ingot.conv %a, %u ...
+    %r = ingot.add %t, %b
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def FoldSelectRowPass : Pass<"fold-select-row", "::mlir::func::FuncOp"> {
   let summary = "writes one position instead of choosing it from two whole tensors";
   let description = [{

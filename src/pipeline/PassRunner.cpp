@@ -59,6 +59,8 @@ const PassRow kPasses[] = {
     // Scale before bias: a batch norm is a factor, then a shift.
     {Phase::Optimise, "fold-conv-scale", false, [] { return createFoldConvScalePass(); }, kBug},
     {Phase::Optimise, "fold-bias", false, [] { return createFoldBiasPass(); }, kBug},
+    // With factor and bias of a batch norm in it, and nothing else.
+    {Phase::Optimise, "fold-resize", false, [] { return createFoldResizePass(); }, kBug},
     // A convolution takes its residual before the activation, so it is folded first.
     {Phase::Optimise, "fold-residual", false, [] { return createFoldResidualPass(); }, kBug},
     {Phase::Optimise, "fold-activation", false, [] { return createFoldActivationPass(); }, kBug},
