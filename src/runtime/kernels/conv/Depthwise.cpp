@@ -3,7 +3,7 @@
 #include "runtime/kernels/conv/Geometry.h"
 #include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/gemm/Activate.h"
-#include "runtime/kernels/gemm/Avx512.h"
+#include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/gemm/Tile.h"
 #include "runtime/threads/Pool.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/kernels/gemm/Tile.h"
 
-#include "runtime/kernels/gemm/Avx512.h"
+#include "runtime/kernels/elementwise/Avx512.h"
 
 #if defined(__x86_64__)
 #include <array>
@@ -97,10 +97,7 @@ template <size_t... I> constexpr std::array<TileFunction, sizeof...(I)> tileFunc
 
 } // namespace
 
-bool canComputeTiles() {
-  static const bool can = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  return can;
-}
+bool canComputeTiles() { return avx512::isThere(); }
 
 void computeTile(const Tile &tile, int64_t rows) {
   static constexpr auto functions = tileFunctions(std::make_index_sequence<kTileRows>());

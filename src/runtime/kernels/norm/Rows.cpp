@@ -1,5 +1,6 @@
 #include "runtime/kernels/norm/Rows.h"
 
+#include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Scalar.h"
 #include "runtime/kernels/elementwise/Simd.h"
 
@@ -53,15 +54,51 @@ __attribute__((always_inline)) inline float expOrZero(float x) {
   return x < smallest ? 0.0f : y * math::powerOfTwo(static_cast<uint32_t>(a.n));
 }
 
-INGOT_SIMD void expChunk(float *y, const float *x, float shift, int64_t count) {
+INGOT_SIMD void expLoop(float *y, const float *x, float shift, int64_t count) {
 #pragma clang loop vectorize(assume_safety)
   for (int64_t i = 0; i < count; ++i)
     y[i] = expOrZero(x[i] - shift);
 }
 
-} // namespace
+#if defined(__x86_64__)
+INGOT_AVX512 float maximum512(const float *x, int64_t count) {
+  const __m512 least = _mm512_set1_ps(-math::kInf);
+  __m512 first = least, second = least;
+  __mmask16 isNan = 0;
+  for (int64_t i = 0; i < count; i += 2 * avx512::kLanes) {
+    const __m512 a = _mm512_mask_loadu_ps(least, avx512::firstOf(count - i), x + i);
+    const __m512 b = _mm512_mask_loadu_ps(least, avx512::firstOf(count - i - avx512::kLanes), x + i + avx512::kLanes);
+    first = _mm512_max_ps(a, first);
+    second = _mm512_max_ps(b, second);
+    isNan |= _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
+  }
+  return isNan ? math::kNan : _mm512_reduce_max_ps(_mm512_max_ps(first, second));
+}
 
-INGOT_SIMD float maximum(const float *x, int64_t count) {
+INGOT_AVX512 double exp512(float *y, const float *x, float shift, int64_t count) {
+  const __m512 by = _mm512_set1_ps(shift);
+  __m512 sum = _mm512_setzero_ps();
+  for (int64_t i = 0; i < count; i += avx512::kLanes) {
+    const __mmask16 mask = avx512::firstOf(count - i);
+    const __m512 power = avx512::expOrZero(_mm512_sub_ps(_mm512_maskz_loadu_ps(mask, x + i), by));
+    _mm512_mask_storeu_ps(y + i, mask, power);
+    sum = _mm512_mask_add_ps(sum, mask, sum, power);
+  }
+  return static_cast<double>(_mm512_reduce_add_ps(sum));
+}
+#endif
+
+/// y = exp(x - shift) of at most kChunk elements; returns their sum.
+double expChunk(float *y, const float *x, float shift, int64_t count) {
+#if defined(__x86_64__)
+  if (avx512::isThere())
+    return exp512(y, x, shift, count);
+#endif
+  expLoop(y, x, shift, count);
+  return sumChunk(y, count);
+}
+
+INGOT_SIMD float maximumLoop(const float *x, int64_t count) {
   float lanes[kLanes];
   bool hasNan[kLanes] = {};
   std::fill_n(lanes, kLanes, -math::kInf);
@@ -77,6 +114,16 @@ INGOT_SIMD float maximum(const float *x, int64_t count) {
   for (int64_t j = 0; j < kLanes; ++j)
     result = hasNan[j] ? math::kNan : scalar::maximum(result, lanes[j]);
   return result;
+}
+
+} // namespace
+
+float maximum(const float *x, int64_t count) {
+#if defined(__x86_64__)
+  if (avx512::isThere())
+    return maximum512(x, count);
+#endif
+  return maximumLoop(x, count);
 }
 
 double sum(const float *x, int64_t count) {
@@ -96,9 +143,7 @@ double squares(const float *x, float shift, int64_t count) {
 double expShifted(float *y, const float *x, float shift, int64_t count) {
   double result = 0;
   for (int64_t i = 0; i < count; i += kChunk) {
-    const int64_t length = std::min(kChunk, count - i);
-    expChunk(y + i, x + i, shift, length);
-    result += sumChunk(y + i, length);
+    result += expChunk(y + i, x + i, shift, std::min(kChunk, count - i));
   }
   return result;
 }
@@ -108,9 +153,7 @@ double sumExpShifted(const float *x, float shift, int64_t count) {
   float buffer[chunk];
   double result = 0;
   for (int64_t i = 0; i < count; i += chunk) {
-    const int64_t length = std::min(chunk, count - i);
-    expChunk(buffer, x + i, shift, length);
-    result += sumChunk(buffer, length);
+    result += expChunk(buffer, x + i, shift, std::min(chunk, count - i));
   }
   return result;
 }

@@ -12,6 +12,12 @@ namespace ingot::avx512 {
 
 inline constexpr int64_t kLanes = 16;
 
+/// Whether this CPU has what functions marked INGOT_AVX512 need.
+inline bool isThere() {
+  static const bool is = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  return is;
+}
+
 /// Which of a register's elements are among the first `count`.
 inline __mmask16 firstOf(int64_t count) {
   return static_cast<__mmask16>(count >= kLanes ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
@@ -20,6 +26,23 @@ inline __mmask16 firstOf(int64_t count) {
 /// A NaN is neither below the floor nor above the ceiling: min and max give their second operand then.
 INGOT_AVX512_INLINE __m512 limited(__m512 x, __m512 floor, __m512 ceiling) {
   return _mm512_min_ps(ceiling, _mm512_max_ps(floor, x));
+}
+
+/// exp(x) of x <= 0, for sums that have a 1 in them: 0 below -87, instead of subnormal numbers. NaN stays.
+INGOT_AVX512_INLINE __m512 expOrZero(__m512 x) {
+  const __m512 toInteger = _mm512_set1_ps(0x1.8p23f);
+  const __mmask16 counts = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.0f), _CMP_NLT_UQ);
+  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504088896341f), toInteger), toInteger);
+  __m512 r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0.693145751953125f), x);
+  r = _mm512_fmadd_ps(n, _mm512_set1_ps(-1.42860682030941723212e-6f), r);
+  __m512 power = _mm512_set1_ps(1.3814598788e-3f);
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(8.3687165752e-3f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(4.1668388993e-2f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(0.16666521132f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(0.49999994040f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(1.0f));
+  power = _mm512_fmadd_ps(power, r, _mm512_set1_ps(1.0f));
+  return _mm512_maskz_scalef_ps(counts, power, n);
 }
 
 /// 1 / (1 + exp(-x)), within four units in the last place for |x| < 10. Written for few instructions: exp(-x) is
