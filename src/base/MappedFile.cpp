@@ -69,6 +69,8 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Ac
   mapped->start = static_cast<std::byte *>(address);
   mapped->length = static_cast<size_t>(info.st_size);
   if (access == Access::ReadOnly) {
+    // A small tensor that is read would keep a large page of its neighbours.
+    ::madvise(address, mapped->length, MADV_NOHUGEPAGE);
     std::lock_guard lock(Mappings::all().mutex);
     Mappings::all().ranges.emplace(mapped->start, mapped->length);
   }

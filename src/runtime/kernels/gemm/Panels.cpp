@@ -16,6 +16,8 @@ namespace {
 
 /// Large pages, so that streaming through weights does not wait for address translation.
 constexpr size_t kLargePage = size_t(2) << 20;
+/// Elements of the original that are read before they are given back.
+constexpr int64_t kReleased = 1 << 20;
 /// Tiles fetch a little of what follows a panel.
 constexpr size_t kSlack = 4096;
 
@@ -113,8 +115,14 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   data = allocate(static_cast<size_t>(panelElements(depth, columns)));
   const int64_t inner = source.depthSizes.back(), count = view().count();
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
+  // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
+  const int64_t panelStride = kPanel * source.columnStride;
+  const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
   parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
+      if (source.columnStride == depth && p - begin >= step && (p - begin) % step == 0)
+        MappedFile::releasePages(source.data + (p - step) * panelStride,
+                                 static_cast<size_t>(step * panelStride) * sizeof(float));
       const float *from = source.data + p * kPanel * source.columnStride;
       for (int64_t row = 0; row < depth; row += inner)
         packPanel(data.get() + (p * depth + row) * kPanel, from + rowOffset(source, row / inner), inner,
