@@ -52,6 +52,7 @@ inline constexpr std::string_view kPlanFile = "plan.json";
 inline constexpr std::string_view kKernelsFile = "kernels.so";
 inline constexpr std::string_view kMetaFile = "meta.json";
 inline constexpr std::string_view kPreparedFile = "prepared.bin";
+inline constexpr std::string_view kIntactFile = "intact";
 
 /// The asset runs some of its operators with the libtorch plugin.
 inline constexpr std::string_view kRequiresLibtorch = "libtorch";

@@ -1,5 +1,6 @@
 #include "base/MappedFile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
@@ -44,6 +45,19 @@ struct Mappings {
     return offset <= length && bytes <= length - offset;
   }
 };
+
+std::chrono::nanoseconds sinceEpoch(const timespec &time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::string identityOf(const struct stat &info) {
+  std::string text;
+  for (const auto number :
+       {static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino), static_cast<int64_t>(info.st_size),
+        static_cast<int64_t>(sinceEpoch(info.st_mtim).count()), static_cast<int64_t>(sinceEpoch(info.st_ctim).count())})
+    text += (text.empty() ? "" : " ") + std::to_string(number);
+  return text;
+}
 } // namespace
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Access access) {
@@ -59,6 +73,8 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Ac
   std::shared_ptr<MappedFile> mapped(new MappedFile());
   mapped->filePath = path;
   mapped->access = access;
+  mapped->fileIdentity = identityOf(info);
+  mapped->changed = std::max(sinceEpoch(info.st_mtim), sinceEpoch(info.st_ctim));
   // mmap refuses empty ranges; an empty file is simply an empty span.
   if (info.st_size == 0)
     return mapped;

@@ -3,6 +3,7 @@
 
 #include "base/Result.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -27,6 +28,10 @@ public:
   /// Only for CopyOnWrite.
   std::span<std::byte> mutableBytes();
   const std::string &path() const { return filePath; }
+  /// Tells whether a file is the same as one that was opened before, and unchanged: device, number, size and times.
+  const std::string &identity() const { return fileIdentity; }
+  /// When its bytes or its properties changed, since 1970.
+  std::chrono::nanoseconds lastChange() const { return changed; }
 
   /// Gives memory of read-only files back to the system, which reads it again when somebody looks at it. Memory of other
   /// kinds stays as it is.
@@ -35,7 +40,8 @@ public:
 private:
   MappedFile() = default;
 
-  std::string filePath;
+  std::string filePath, fileIdentity;
+  std::chrono::nanoseconds changed{};
   std::byte *start = nullptr;
   size_t length = 0;
   Access access = Access::ReadOnly;

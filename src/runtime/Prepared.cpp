@@ -46,14 +46,14 @@ Status writeAll(const std::string &path, const std::string &title,
 
 } // namespace
 
-PreparedFile::PreparedFile(std::string filePath, const std::string &key)
+PreparedFile::PreparedFile(std::string filePath, const std::string &key, asset::IntactFiles &intact)
     : path(std::move(filePath)), title("ingot-prepared 1 " + key), offset(kHeaderBytes) {
   if (path.empty())
     return;
   file = asset::mapCacheFile(path);
   if (file && (file->bytes().size() < kHeaderBytes || !asText(file->bytes()).starts_with(title + " ")))
     file = nullptr;
-  if (file)
+  if (file && !intact.knows(*file))
     check = std::async(std::launch::async, [mapped = file, text = title] { return isSound(*mapped, text); });
 }
 
@@ -82,12 +82,14 @@ bool PreparedFile::isIntact() {
   return false;
 }
 
-void PreparedFile::save() {
+void PreparedFile::save(asset::IntactFiles &intact) {
   size_t total = 0;
   for (std::span<const std::byte> buffer : added)
     total += buffer.size();
-  if (!path.empty() && !file && total >= kMinBytes)
-    (void)writeAll(path, title, added);
+  if (!path.empty() && !file && total >= kMinBytes && writeAll(path, title, added))
+    file = asset::mapCacheFile(path);
+  if (file)
+    intact.addOwn(*file);
   added.clear();
 }
 

@@ -1,7 +1,7 @@
 // What the prologues of a program computed, kept in a file of the cache: the next load maps it instead of computing it.
 #pragma once
 
-#include "base/MappedFile.h"
+#include "asset/Intact.h"
 
 #include <future>
 #include <span>
@@ -16,8 +16,8 @@ class PreparedFile {
 public:
   PreparedFile() = default;
   /// `key` says what the content was made from. Without a path nothing is read or written. The checksum is computed
-  /// meanwhile.
-  PreparedFile(std::string path, const std::string &key);
+  /// meanwhile, unless the file is known already.
+  PreparedFile(std::string path, const std::string &key, asset::IntactFiles &intact);
 
   /// The next buffers, read-only; none where they have to be computed and given to `add`.
   std::vector<const std::byte *> take(std::span<const size_t> sizes);
@@ -25,7 +25,7 @@ public:
   /// Waits for the checksum. If it is wrong, nothing that was taken may be used, and the file is out of use from now on.
   bool isIntact();
   /// Writes what was added, if it is worth it. The program runs without the file, so that failures do not matter.
-  void save();
+  void save(asset::IntactFiles &intact);
 
 private:
   std::string path, title;

@@ -51,7 +51,7 @@ Status Program::Impl::prepare() {
   budget = MemoryBudget(source.memoryLimit);
   INGOT_CHECK(holdStates());
   INGOT_CHECK(states.create(source));
-  prepared = PreparedFile(source.preparedPath, source.preparedKey);
+  prepared = PreparedFile(source.preparedPath, source.preparedKey, source.intact);
   do {
     entries.clear();
     for (const Function &function : source.plan.functions) {
@@ -60,8 +60,9 @@ Status Program::Impl::prepare() {
     }
   } while (!prepared.isIntact());
   if (source.finishChecks)
-    INGOT_CHECK(source.finishChecks());
-  prepared.save(); // only what comes from weights that are in order
+    INGOT_CHECK(source.finishChecks(source.intact));
+  prepared.save(source.intact); // only what comes from weights that are in order
+  source.intact.save();
   description = describePlan(source.plan);
   return {};
 }

@@ -1,6 +1,7 @@
 // A loaded program: weights mapped, constants prepared, ready to be called from any thread.
 #pragma once
 
+#include "asset/Intact.h"
 #include "runtime/Binding.h"
 #include "runtime/Inputs.h"
 #include "runtime/Plan.h"
@@ -30,7 +31,8 @@ struct ProgramSource {
   std::function<void *(const std::string &symbol)> findSymbol;
   std::shared_ptr<const void> keepAlive; ///< what the weights lie in
   /// Waits for what is still looking at the weights, and says whether they are in order; null: nothing is.
-  std::function<Status()> finishChecks;
+  std::function<Status(asset::IntactFiles &intact)> finishChecks;
+  asset::IntactFiles intact; ///< what need not be checked again
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
   uint64_t memoryLimit = 0; ///< as LoadOptions::memoryLimit

@@ -1,5 +1,6 @@
 // From an asset on disk to a program: the cache entry for this CPU is found, or made.
 #include "asset/Cache.h"
+#include "asset/Intact.h"
 #include "asset/Reader.h"
 #include "base/Hash.h"
 #include "base/Json.h"
@@ -34,18 +35,22 @@ Status specialise(const std::string &assetPath, const std::string &key, const Lo
   return {};
 }
 
-Result<asset::Specialisation> specialisationOf(const asset::Asset &source, const std::string &assetPath,
-                                               const LoadOptions &options) {
-  const std::string key = specialisationKey(options);
-  INGOT_TRY(auto found, asset::findSpecialisation(source, key));
-  if (found)
-    return *std::move(found);
+Result<asset::Specialisation> makeSpecialisation(const asset::Asset &source, const std::string &assetPath,
+                                                 const std::string &key, const LoadOptions &options) {
   if (Status status = specialise(assetPath, key, options); !status)
     return std::move(status.error()).note("while preparing '" + assetPath + "' for this CPU (" + cpuKey() + ")");
   INGOT_TRY(auto made, asset::findSpecialisation(source, key));
   if (!made)
     return internalError("'" + assetPath + "' was prepared for this CPU, but the result cannot be found");
   return *std::move(made);
+}
+
+asset::IntactFiles intactFilesOf(const asset::Asset &source, const asset::Specialisation &special) {
+  return {special.folder + "/" + std::string(asset::kIntactFile), source.checksum.hex()};
+}
+
+bool knowsAll(asset::IntactFiles &intact, const asset::Asset &source) {
+  return std::ranges::all_of(source.files, [&](const auto &file) { return intact.knows(*file.second); });
 }
 
 std::string fallbackNames(const asset::Manifest &manifest) {
@@ -97,19 +102,27 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
   INGOT_CHECK(checkFallback(opened.manifest, options));
   INGOT_CHECK(checkWeightBytes(opened, options.memoryLimit));
   auto source = std::make_shared<const asset::Asset>(std::move(opened));
-  // Every byte is read while the plan is made ready; nothing is called or kept before both are done.
-  std::shared_future<Status> checked =
-      std::async(std::launch::async, [source] { return asset::checkContents(*source); }).share();
-  INGOT_TRY(asset::Specialisation special, specialisationOf(*source, assetPath, options));
+  const std::string key = specialisationKey(options);
+  INGOT_TRY(std::optional<asset::Specialisation> special, asset::findSpecialisation(*source, key));
   ProgramSource parts;
-  INGOT_TRY(parts.plan, planFromJson(special.planText()));
+  // Every byte is read while the plan is made ready; nothing is called or kept before both are done.
+  if (special)
+    parts.intact = intactFilesOf(*source, *special);
+  std::shared_future<Status> checked;
+  if (!knowsAll(parts.intact, *source))
+    checked = std::async(std::launch::async, [source] { return asset::checkContents(*source); }).share();
+  if (!special) {
+    INGOT_TRY(special, makeSpecialisation(*source, assetPath, key, options));
+    parts.intact = intactFilesOf(*source, *special);
+  }
+  INGOT_TRY(parts.plan, planFromJson(special->planText()));
   // The manifest has told already; a plan that says otherwise was tampered with.
   if (!options.fallback && needsFallback(parts.plan))
     return corruptError("the plan runs operators with PyTorch, which the asset's manifest does not say");
-  parts.kernelLibrary = special.kernels;
+  parts.kernelLibrary = special->kernels;
   parts.keepAlive = source;
-  parts.preparedPath = special.folder + "/" + std::string(asset::kPreparedFile);
-  parts.preparedKey = source->checksum.hex() + " " + hashText(special.planText()).hex();
+  parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
+  parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
   parts.memoryLimit = options.memoryLimit;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
@@ -119,7 +132,14 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
       return std::nullopt;
     return WeightView{weight->dtype, weight->shape, weight->data};
   };
-  parts.finishChecks = [checked] { return checked.get(); };
+  parts.finishChecks = [checked, source](asset::IntactFiles &intact) -> Status {
+    if (!checked.valid())
+      return {};
+    INGOT_CHECK(checked.get());
+    for (const auto &[name, file] : source->files)
+      intact.add(*file);
+    return {};
+  };
   return Program::create(std::move(parts));
 }
 
