@@ -1,7 +1,7 @@
 #include "runtime/kernels/gemm/Activate.h"
 
-#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/elementwise/Avx512.h"
+#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/gemm/Tile.h"
 
 #include <limits>

@@ -1,6 +1,7 @@
 #include "runtime/kernels/gemm/Panels.h"
 
 #include "base/MappedFile.h"
+#include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/threads/Pool.h"
 
@@ -42,6 +43,21 @@ int64_t rowOffset(const PanelSource &source, int64_t index) {
   return offset;
 }
 
+/// For every element of a dense column its row in the panel; nothing if columns are not dense.
+std::vector<int64_t> denseOrder(const PanelSource &source, int64_t depth) {
+  if (source.columnStride != depth)
+    return {};
+  std::vector<int64_t> order(static_cast<size_t>(depth), -1);
+  const int64_t inner = source.depthSizes.back();
+  for (int64_t row = 0; row < depth; ++row) {
+    const int64_t offset = rowOffset(source, row / inner) + row % inner * source.depthStrides.back();
+    if (offset < 0 || offset >= depth || order[static_cast<size_t>(offset)] >= 0)
+      return {};
+    order[static_cast<size_t>(offset)] = row;
+  }
+  return order;
+}
+
 /// Strides of a panel's source.
 struct Steps {
   int64_t depth, column;
@@ -59,6 +75,73 @@ INGOT_SIMD void packRows(float *__restrict to, const float *__restrict from, int
       to[k * kPanel + j] = from[k * steps.depth + j * steps.column] * factor;
 }
 
+#if defined(__x86_64__)
+/// Sixteen rows of sixteen become columns: pairs of rows are mixed, then pairs of pairs.
+INGOT_AVX512_INLINE void transpose16(__m512 (&a)[16]) {
+  __m512 b[16];
+#pragma unroll
+  for (int i = 0; i < 16; i += 2) {
+    b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+  }
+#pragma unroll
+  for (int i = 0; i < 16; i += 4) {
+    a[i] = _mm512_shuffle_ps(b[i], b[i + 2], 0x44);
+    a[i + 1] = _mm512_shuffle_ps(b[i], b[i + 2], 0xee);
+    a[i + 2] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+    a[i + 3] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+  }
+  // a[4 i + j] has column j of every quarter, of rows 4 i to 4 i + 3.
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    b[j] = _mm512_shuffle_f32x4(a[j], a[j + 4], 0x88);
+    b[j + 4] = _mm512_shuffle_f32x4(a[j], a[j + 4], 0xdd);
+    b[j + 8] = _mm512_shuffle_f32x4(a[j + 8], a[j + 12], 0x88);
+    b[j + 12] = _mm512_shuffle_f32x4(a[j + 8], a[j + 12], 0xdd);
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    a[j] = _mm512_shuffle_f32x4(b[j], b[j + 8], 0x88);
+    a[j + 4] = _mm512_shuffle_f32x4(b[j + 4], b[j + 12], 0x88);
+    a[j + 8] = _mm512_shuffle_f32x4(b[j], b[j + 8], 0xdd);
+    a[j + 12] = _mm512_shuffle_f32x4(b[j + 4], b[j + 12], 0xdd);
+  }
+}
+
+/// As many steps as can be done at once of columns that are dense, `stride` apart; returns how many. Step k of the source
+/// becomes row order[k] of the panel; without an order row k.
+INGOT_AVX512 int64_t packTransposed(float *to, const float *from, int64_t depth, int64_t stride, const int64_t *order,
+                                    float factor) {
+  const __m512 scale = _mm512_set1_ps(factor);
+  int64_t k = 0;
+  for (; k + 16 <= depth; k += 16)
+    for (int64_t half = 0; half < kPanel; half += 16) {
+      __m512 block[16];
+#pragma unroll
+      for (int i = 0; i < 16; ++i)
+        block[i] = _mm512_loadu_ps(from + (half + i) * stride + k);
+      transpose16(block);
+#pragma unroll
+      for (int i = 0; i < 16; ++i)
+        _mm512_storeu_ps(to + (order ? order[k + i] : k + i) * kPanel + half, _mm512_mul_ps(block[i], scale));
+    }
+  return k;
+}
+
+/// A whole panel of dense columns; false where this CPU cannot.
+bool packOrdered(float *to, const float *from, int64_t stride, std::span<const int64_t> order) {
+  if (order.empty() || !avx512::isThere())
+    return false;
+  const auto depth = static_cast<int64_t>(order.size());
+  for (int64_t k = packTransposed(to, from, depth, stride, order.data(), 1); k < depth; ++k)
+    for (int64_t j = 0; j < kPanel; ++j)
+      to[order[static_cast<size_t>(k)] * kPanel + j] = from[j * stride + k];
+  return true;
+}
+#else
+bool packOrdered(float *, const float *, int64_t, std::span<const int64_t>) { return false; }
+#endif
+
 /// A panel of which some columns are missing.
 void packPart(float *to, const float *from, int64_t depth, int64_t count, Steps steps, float factor) {
   for (int64_t k = 0; k < depth; ++k, to += kPanel) {
@@ -69,10 +152,14 @@ void packPart(float *to, const float *from, int64_t depth, int64_t count, Steps 
 }
 
 void packPanel(float *to, const float *from, int64_t depth, int64_t count, Steps steps, float factor) {
-  if (count == kPanel)
-    packRows(to, from, depth, steps, factor);
-  else
-    packPart(to, from, depth, count, steps, factor);
+  if (count < kPanel)
+    return packPart(to, from, depth, count, steps, factor);
+  int64_t done = 0;
+#if defined(__x86_64__)
+  if (steps.depth == 1 && avx512::isThere())
+    done = packTransposed(to, from, depth, steps.column, nullptr, factor);
+#endif
+  packRows(to + done * kPanel, from + done * steps.depth, depth - done, steps, factor);
 }
 
 struct Shared {
@@ -115,6 +202,7 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   data = allocate(static_cast<size_t>(panelElements(depth, columns)));
   const int64_t inner = source.depthSizes.back(), count = view().count();
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
+  const std::vector<int64_t> order = denseOrder(source, depth);
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
   const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
@@ -124,6 +212,9 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
         MappedFile::releasePages(source.data + (p - step) * panelStride,
                                  static_cast<size_t>(step * panelStride) * sizeof(float));
       const float *from = source.data + p * kPanel * source.columnStride;
+      const bool isWhole = (p + 1) * kPanel <= columns;
+      if (isWhole && packOrdered(data.get() + p * depth * kPanel, from, source.columnStride, order))
+        continue;
       for (int64_t row = 0; row < depth; row += inner)
         packPanel(data.get() + (p * depth + row) * kPanel, from + rowOffset(source, row / inner), inner,
                   std::min(kPanel, columns - p * kPanel), {source.depthStrides.back(), source.columnStride}, 1);
