@@ -22,15 +22,45 @@ constexpr int64_t kReleased = 1 << 20;
 /// Tiles fetch a little of what follows a panel.
 constexpr size_t kSlack = 4096;
 
-std::shared_ptr<float> allocate(size_t count) {
-  const size_t bytes = count * sizeof(float);
+std::shared_ptr<std::byte> allocateLarge(size_t bytes) {
   void *memory = nullptr;
-  if (::posix_memalign(&memory, bytes >= kLargePage ? kLargePage : 64, bytes) != 0)
+  if (::posix_memalign(&memory, kLargePage, bytes) != 0)
     throw std::bad_alloc();
   // A wish; small pages work too, and are better for the rest, of which a large one would be mostly empty.
-  if (bytes >= kLargePage)
-    ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
-  return {static_cast<float *>(memory), std::free};
+  ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  return {static_cast<std::byte *>(memory), std::free};
+}
+
+/// Panels that are smaller than large pages share them. A slab is freed with the last panels in it.
+class Slabs {
+public:
+  std::shared_ptr<float> take(size_t count) {
+    const size_t bytes = (count * sizeof(float) + kLine - 1) / kLine * kLine;
+    if (bytes >= kLargePage) {
+      std::shared_ptr<std::byte> own = allocateLarge(bytes);
+      return {own, reinterpret_cast<float *>(own.get())};
+    }
+    std::lock_guard lock(mutex);
+    if (!slab || bytes > kSlab - used) {
+      slab = allocateLarge(kSlab);
+      used = 0;
+    }
+    auto *start = reinterpret_cast<float *>(slab.get() + used);
+    used += bytes;
+    return {slab, start};
+  }
+
+private:
+  static constexpr size_t kLine = 64, kSlab = 4 * kLargePage;
+
+  std::mutex mutex;
+  std::shared_ptr<std::byte> slab;
+  size_t used = 0;
+};
+
+std::shared_ptr<float> allocate(size_t count) {
+  static auto *slabs = new Slabs; // outlives kernels that static objects own
+  return slabs->take(count);
 }
 
 /// The offset of row `index`, counted over all dimensions of the depth but the last.
