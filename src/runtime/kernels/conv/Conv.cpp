@@ -107,6 +107,8 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
   if (problem.x.dtype == DType::Float32 && !isEmpty) {
     if (auto depthwise = makeDepthwiseConv(problem))
       return depthwise;
+    if (auto winograd = makeWinogradConv(problem))
+      return winograd;
     if (problem.spatialRank() <= 2 && prefersPanels(problem))
       if (auto panels = makePanelConv(problem))
         return panels;

@@ -1,9 +1,9 @@
 // Depthwise convolutions of float32, one filter for each channel: sixteen channels a register, some pixels of a row at
 // once. Images are channels-last and need no copy: columns beside them are read from a line of zeros.
 #include "runtime/kernels/conv/Geometry.h"
+#include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/gemm/Activate.h"
-#include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/gemm/Tile.h"
 #include "runtime/threads/Pool.h"
 

@@ -33,6 +33,8 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
 bool prefersPanels(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
+/// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or would not be faster.
+std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
 

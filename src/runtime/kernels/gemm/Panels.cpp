@@ -192,6 +192,46 @@ void packPanel(float *to, const float *from, int64_t depth, int64_t count, Steps
   packRows(to + done * kPanel, from + done * steps.depth, depth - done, steps, factor);
 }
 
+using Columns = float[kPanel];
+
+/// Three values of each column become four.
+__attribute__((always_inline)) inline void spreadFilter(const Columns &a, const Columns &b, const Columns &c,
+                                                        Columns *to, int64_t stride) {
+  for (int64_t j = 0; j < kPanel; ++j) {
+    const float ends = 0.5f * (a[j] + c[j]), middle = 0.5f * b[j];
+    to[0][j] = a[j];
+    to[stride][j] = ends + middle;
+    to[2 * stride][j] = ends - middle;
+    to[3 * stride][j] = c[j];
+  }
+}
+
+/// Filters of one channel: [3][3] to [4][4].
+INGOT_SIMD void transformFilters(const Columns *filters, Columns *to) {
+  Columns rows[4][3];
+  for (int64_t x = 0; x < 3; ++x)
+    spreadFilter(filters[x], filters[3 + x], filters[6 + x], &rows[0][x], 3);
+  for (int64_t y = 0; y < 4; ++y)
+    spreadFilter(rows[y][0], rows[y][1], rows[y][2], to + 4 * y, 1);
+}
+
+/// A panel of transformed filters: [16][channels][32].
+void packTransformed(float *to, const PanelSource &source, int64_t panel) {
+  const int64_t channels = source.depthSizes[2], count = std::min(kPanel, source.columns - panel * kPanel);
+  Columns filters[9] = {}, transformed[16];
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t tap = 0; tap < 9; ++tap) {
+      const float *from = source.data + panel * kPanel * source.columnStride + tap / 3 * source.depthStrides[0] +
+                          tap % 3 * source.depthStrides[1] + c * source.depthStrides[2];
+      for (int64_t j = 0; j < count; ++j)
+        filters[tap][j] = from[j * source.columnStride];
+    }
+    transformFilters(filters, transformed);
+    for (int64_t point = 0; point < 16; ++point)
+      std::copy_n(transformed[point], kPanel, to + (point * channels + c) * kPanel);
+  }
+}
+
 struct Shared {
   struct Entry {
     PanelSource source;
@@ -229,6 +269,8 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
 Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   for (int64_t size : source.depthSizes)
     depth *= size;
+  if (source.isTransformed)
+    depth = 16 * source.depthSizes[2];
   data = allocate(static_cast<size_t>(panelElements(depth, columns)));
   const int64_t inner = source.depthSizes.back(), count = view().count();
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
@@ -241,6 +283,10 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
       if (source.columnStride == depth && p - begin >= step && (p - begin) % step == 0)
         MappedFile::releasePages(source.data + (p - step) * panelStride,
                                  static_cast<size_t>(step * panelStride) * sizeof(float));
+      if (source.isTransformed) {
+        packTransformed(data.get() + p * depth * kPanel, source, p);
+        continue;
+      }
       const float *from = source.data + p * kPanel * source.columnStride;
       const bool isWhole = (p + 1) * kPanel <= columns;
       if (isWhole && packOrdered(data.get() + p * depth * kPanel, from, source.columnStride, order))

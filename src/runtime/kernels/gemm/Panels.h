@@ -29,6 +29,8 @@ struct PanelSource {
   const float *data = nullptr;
   std::vector<int64_t> depthSizes, depthStrides;
   int64_t columns = 0, columnStride = 0;
+  /// For filters [3, 3, channels]: the panels hold their sixteen transformed elements instead (conv/Winograd.cpp).
+  bool isTransformed = false;
 
   /// Elements from the first to the last.
   int64_t reach() const;

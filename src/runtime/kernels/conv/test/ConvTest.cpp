@@ -116,6 +116,31 @@ TEST(Conv, DepthwiseAgreesWithTheReference) {
       }
 }
 
+TEST(Conv, WinogradAgreesWithTheReference) {
+  const std::vector<Shape> list = {
+      {{1, 64, 13, 12}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{2, 50, 9, 20}, {32, 50, 3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{3, 48, 8, 7}, {96, 48, 3, 3}, {1, 1}, {2, 0}, {1, 3}, {1, 1}, {0, 0}},
+  };
+  for (const Shape &shape : list)
+    for (std::string activation : {"none", "relu", "relu6"})
+      for (bool hasMore : {false, true}) {
+        Case testCase = conv(shape);
+        testCase.attributes["activation"] = activation;
+        testCase.isConstant = {false, true};
+        testCase.operands[0] = inOrder(*testCase.operands[0], {0, 2, 3, 1});
+        auto plain = testCase.run();
+        ASSERT_TRUE(plain) << plain.error().str();
+        if (hasMore) {
+          const std::vector<int64_t> sizes = (*plain)[0].desc.sizes;
+          testCase.operands.push_back(noise({sizes[1]}, 3));
+          testCase.operands.push_back(inOrder(noise(sizes, 4), {0, 2, 3, 1}));
+        }
+        // Sums of 576 terms, and a few more roundings.
+        expectFast(testCase, gemm::canComputeTiles() ? "Winograd" : "Dnnl", bindReferenceConv, 3e-5);
+      }
+}
+
 TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
   for (const Shape &shape : shapes())
     for (std::string activation : {"none", "relu", "relu6", "gelu", "silu", "hard_swish", "sigmoid"}) {

@@ -1,0 +1,262 @@
+// Convolutions with 3x3 filters of float32 with less than half the multiplications (Winograd's F(2x2, 3x3)): patches of
+// 4x4 pixels and the filters are transformed, multiplied element by element, which is sixteen matrix products over
+// channels, and the sums transformed back to 2x2 pixels. The factors are 1 and 1/2, so that rounding errors stay small.
+#include "runtime/kernels/conv/Geometry.h"
+#include "runtime/kernels/elementwise/Avx512.h"
+#include "runtime/kernels/gemm/Activate.h"
+#include "runtime/kernels/gemm/Panels.h"
+#include "runtime/threads/Pool.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ingot {
+
+#if defined(__x86_64__)
+
+namespace {
+
+using gemm::kPanel;
+using gemm::kTileRows;
+
+constexpr int64_t kPoints = 16; ///< elements of a patch
+/// Patches that are transformed together: what is made of them stays in the second-level cache.
+constexpr int64_t kPatches = 4 * kTileRows;
+/// Transforming must be a small part of the work, and filters grow by 16 / 9, which memory has to deliver.
+constexpr int64_t kMinChannels = 48, kMinPatches = 32, kMaxFilterBytes = 6 << 20;
+constexpr float kZeros[kPanel] = {};
+
+/// Sums and differences of four rows, for the input.
+INGOT_AVX512_INLINE void spread(const __m512 (&d)[4], __m512 (&t)[4]) {
+  t[0] = _mm512_sub_ps(d[0], d[2]);
+  t[1] = _mm512_add_ps(d[1], d[2]);
+  t[2] = _mm512_sub_ps(d[2], d[1]);
+  t[3] = _mm512_sub_ps(d[1], d[3]);
+}
+
+/// All channels of a patch, whose pixels are at `pixels`; element i goes to to[i * stride].
+INGOT_AVX512 void transformPatch(const std::array<const float *, kPoints> &pixels, int64_t channels, float *to,
+                                 int64_t stride) {
+  for (int64_t c = 0; c < channels; c += avx512::kLanes) {
+    const __mmask16 mask = avx512::firstOf(channels - c);
+    __m512 rows[4][4];
+#pragma unroll
+    for (size_t x = 0; x < 4; ++x) {
+      __m512 column[4], spreadColumn[4];
+#pragma unroll
+      for (size_t y = 0; y < 4; ++y)
+        column[y] = _mm512_maskz_loadu_ps(mask, pixels[y * 4 + x] + c);
+      spread(column, spreadColumn);
+#pragma unroll
+      for (size_t y = 0; y < 4; ++y)
+        rows[y][x] = spreadColumn[y];
+    }
+#pragma unroll
+    for (int64_t y = 0; y < 4; ++y) {
+      __m512 row[4];
+      spread(rows[y], row);
+#pragma unroll
+      for (int64_t x = 0; x < 4; ++x)
+        _mm512_mask_storeu_ps(to + (y * 4 + x) * stride + c, mask, row[x]);
+    }
+  }
+}
+
+/// Where 2x2 pixels of the result go, and what is done to them.
+struct Target {
+  std::array<int64_t, 4> offsets; ///< of the pixels; below zero: outside of the image
+  float *out;
+  const float *bias, *added; ///< null: nothing
+  gemm::Limits limits;
+};
+
+INGOT_AVX512_INLINE void gather(__m512 a, __m512 b, __m512 c, __m512 d, __m512 &first, __m512 &second) {
+  first = _mm512_add_ps(_mm512_add_ps(a, b), c);
+  second = _mm512_sub_ps(_mm512_sub_ps(b, c), d);
+}
+
+/// Sixteen channels of one patch of sums; element i is at sums[i * stride].
+INGOT_AVX512_INLINE void finishLanes(const float *sums, int64_t stride, const Target &target, int64_t channel,
+                                     __mmask16 mask) {
+  __m512 upper[4], lower[4], results[4];
+#pragma unroll
+  for (int64_t x = 0; x < 4; ++x)
+    gather(_mm512_loadu_ps(sums + x * stride), _mm512_loadu_ps(sums + (4 + x) * stride),
+           _mm512_loadu_ps(sums + (8 + x) * stride), _mm512_loadu_ps(sums + (12 + x) * stride), upper[x], lower[x]);
+  gather(upper[0], upper[1], upper[2], upper[3], results[0], results[1]);
+  gather(lower[0], lower[1], lower[2], lower[3], results[2], results[3]);
+  const __m512 bias = target.bias ? _mm512_maskz_loadu_ps(mask, target.bias + channel) : _mm512_setzero_ps();
+  const __m512 floor = _mm512_set1_ps(target.limits.floor), ceiling = _mm512_set1_ps(target.limits.ceiling);
+#pragma unroll
+  for (size_t i = 0; i < 4; ++i) {
+    if (target.offsets[i] < 0)
+      continue;
+    const int64_t offset = target.offsets[i] + channel;
+    __m512 value = _mm512_add_ps(results[i], bias);
+    if (target.added)
+      value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, target.added + offset));
+    _mm512_mask_storeu_ps(target.out + offset, mask, avx512::limited(value, floor, ceiling));
+  }
+}
+
+/// `columns` channels from `channel` on.
+INGOT_AVX512 void finishPatch(const float *sums, int64_t stride, const Target &target, int64_t channel,
+                              int64_t columns) {
+  for (int64_t c = 0; c < columns; c += avx512::kLanes)
+    finishLanes(sums + c, stride, target, channel + c, avx512::firstOf(columns - c));
+}
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+gemm::PanelSource filterSource(const ConvProblem &problem, const Geometry &g) {
+  const std::vector<int64_t> &strides = problem.weight.strides;
+  return {static_cast<const float *>(problem.weightData),
+          {3, 3, g.channels},
+          {strides[2], strides[3], strides[1]},
+          g.outChannels,
+          strides[0],
+          true};
+}
+
+class WinogradConv final : public BoundKernel {
+public:
+  WinogradConv(const ConvProblem &problem, const Geometry &g)
+      : g(g), panels(gemm::sharedPanels(filterSource(problem, g))), limits(gemm::limitsOf(problem.activation)),
+        hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()),
+        patchesAcross((g.out.width + 1) / 2), patchesDown((g.out.height + 1) / 2),
+        zeros(static_cast<size_t>(g.channels)) {
+    const int64_t patches = g.images * patchesDown * patchesAcross, count = panels->view().count();
+    chunks = (patches + kPatches - 1) / kPatches;
+    // Every group transforms its patches by itself, so that there are no more than are needed.
+    groups = std::clamp<int64_t>((2 * numThreads() + chunks - 1) / chunks, 1, numThreads() > 1 ? count : 1);
+    workers = std::clamp<int64_t>(numThreads(), 1, chunks * groups);
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements()) * sizeof(float); }
+
+  Status run(const KernelArgs &args) const override {
+    parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t worker = begin; worker < end; ++worker)
+        for (int64_t task = worker; task < chunks * groups; task += workers)
+          runTask(args, static_cast<float *>(args.scratch) + worker * slotElements(), task);
+    });
+    return {};
+  }
+
+private:
+  /// Transformed patches, and sums of one panel.
+  int64_t slotElements() const { return kPoints * kPatches * (g.channels + kPanel); }
+
+  void runTask(const KernelArgs &args, float *patches, int64_t task) const {
+    const int64_t chunk = task / groups, group = task % groups, count = panels->view().count();
+    const int64_t total = g.images * patchesDown * patchesAcross;
+    const Range part{total * chunk / chunks, total * (chunk + 1) / chunks};
+    const auto *x = static_cast<const float *>(args.operands[ConvX]);
+    for (int64_t i = part.begin; i < part.end; ++i)
+      transformPatch(pixelsOf(x, i), g.channels, patches + (i - part.begin) * g.channels, part.size() * g.channels);
+    float *sums = patches + kPoints * kPatches * g.channels;
+    for (int64_t p = count * group / groups; p < count * (group + 1) / groups; ++p) {
+      multiply(patches, part.size(), p, sums);
+      finish(args, sums, part, p);
+    }
+  }
+
+  /// The pixels of patch `index`, those outside of the image from a line of zeros.
+  std::array<const float *, kPoints> pixelsOf(const float *x, int64_t index) const {
+    std::array<const float *, kPoints> pixels;
+    const int64_t image = index / (patchesDown * patchesAcross);
+    const int64_t top = index / patchesAcross % patchesDown * 2 - g.low.height;
+    const int64_t left = index % patchesAcross * 2 - g.low.width;
+    for (int64_t i = 0; i < kPoints; ++i) {
+      const int64_t row = top + i / 4, column = left + i % 4;
+      const bool isInside = row >= 0 && row < g.in.height && column >= 0 && column < g.in.width;
+      pixels[static_cast<size_t>(i)] =
+          isInside ? x + ((image * g.in.height + row) * g.in.width + column) * g.channels : zeros.data();
+    }
+    return pixels;
+  }
+
+  /// Sixteen products: [count, channels] times [channels, a panel].
+  void multiply(const float *patches, int64_t count, int64_t panel, float *sums) const {
+    static constexpr int64_t noTap = 0;
+    const int64_t blocks = (count + kTileRows - 1) / kTileRows;
+    gemm::Tile tile;
+    tile.taps = {&noTap, 1};
+    tile.start = kZeros;
+    tile.aStride = g.channels;
+    tile.depth = g.channels;
+    tile.outStride = kPanel;
+    // The next matrix is fetched while this one is used, a share by every tile.
+    const int64_t perStep = 2 * gemm::kAheadSteps;
+    tile.aheadLines = (perStep + blocks - 1) / blocks;
+    for (int64_t point = 0; point < kPoints; ++point) {
+      tile.panel = panels->view().panel(panel) + point * g.channels * kPanel;
+      tile.ahead = reinterpret_cast<const char *>(tile.panel + g.channels * kPanel);
+      for (int64_t block = 0; block < blocks; ++block) {
+        const int64_t first = count * block / blocks, last = count * (block + 1) / blocks;
+        tile.a = patches + (point * count + first) * g.channels;
+        tile.out = sums + (point * count + first) * kPanel;
+        gemm::computeTile(tile, last - first);
+        tile.ahead += tile.aheadLines * 64 * (g.channels / gemm::kAheadSteps);
+      }
+    }
+  }
+
+  void finish(const KernelArgs &args, const float *sums, Range part, int64_t panel) const {
+    Target target;
+    target.out = static_cast<float *>(args.results[0]);
+    target.bias = hasBias ? static_cast<const float *>(args.operands[ConvBias]) : nullptr;
+    target.added = hasResidual ? static_cast<const float *>(args.operands[ConvResidual]) : nullptr;
+    target.limits = limits;
+    const int64_t channel = panel * kPanel, columns = std::min(kPanel, g.outChannels - channel);
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t image = i / (patchesDown * patchesAcross);
+      const int64_t top = i / patchesAcross % patchesDown * 2, left = i % patchesAcross * 2;
+      for (int64_t pixel = 0; pixel < 4; ++pixel) {
+        const int64_t row = top + pixel / 2, column = left + pixel % 2;
+        target.offsets[static_cast<size_t>(pixel)] =
+            row < g.out.height && column < g.out.width
+                ? ((image * g.out.height + row) * g.out.width + column) * g.outChannels
+                : -1;
+      }
+      finishPatch(sums + (i - part.begin) * kPanel, part.size() * kPanel, target, channel, columns);
+    }
+  }
+
+  Geometry g;
+  std::shared_ptr<const gemm::Panels> panels;
+  gemm::Limits limits;
+  bool hasBias, hasResidual;
+  int64_t patchesAcross, patchesDown, chunks = 1, groups = 1, workers = 1;
+  std::vector<float> zeros;
+};
+
+} // namespace
+
+std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
+  if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.groups != 1 ||
+      problem.spatialRank() != 2 || !gemm::isLimit(problem.activation))
+    return nullptr;
+  const Geometry g(problem);
+  auto isAll = [](const Plane &plane, int64_t size) { return plane.height == size && plane.width == size; };
+  const bool isPlain = isAll(g.kernel, 3) && isAll(g.stride, 1) && isAll(g.dilation, 1);
+  const int64_t patches = g.images * ((g.out.height + 1) / 2) * ((g.out.width + 1) / 2);
+  const int64_t filterBytes = gemm::panelElements(kPoints * g.channels, g.outChannels) * int64_t(sizeof(float));
+  const bool isWorthIt = g.channels >= kMinChannels && g.outChannels % kPanel == 0 && patches >= kMinPatches &&
+                         filterBytes <= kMaxFilterBytes;
+  const bool lieWell = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)) &&
+                       (!problem.bias || problem.bias->isContiguous()) &&
+                       (!problem.residual || hasStridesOf(*problem.residual, problem.result));
+  return isPlain && isWorthIt && lieWell ? std::make_unique<WinogradConv>(problem, g) : nullptr;
+}
+
+#else
+
+std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &) { return nullptr; }
+
+#endif
+
+} // namespace ingot
