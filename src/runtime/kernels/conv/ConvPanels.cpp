@@ -127,19 +127,32 @@ private:
     int64_t begin, end;
   };
 
+  const float *lineOf(const float *x, int64_t row) const {
+    return x + row / g.out.height * g.imageElements() + row % g.out.height * g.stride.height * g.rowElements();
+  }
+
+  /// A tile of pixels of `row`; two rows that are half a tile each are one, if the next is before `lastRow`.
+  gemm::RowBlock blockAt(const float *x, int64_t row, int64_t lastRow, int64_t tile, int64_t tiles) const {
+    const int64_t first = g.out.width * tile / tiles, last = g.out.width * (tile + 1) / tiles;
+    const float *line = lineOf(x, row);
+    gemm::RowBlock block{line + first * g.stride.width * g.channels, g.stride.width * g.channels, last - first,
+                         row * g.out.width + first};
+    if (g.out.width == gemm::kHalfTile && row + 1 < lastRow) {
+      block.rows = gemm::kTileRows;
+      block.jump = lineOf(x, row + 1) - line - gemm::kHalfTile * block.stride;
+    }
+    return block;
+  }
+
   /// Rows of the result, counted over all images, times panels.
   void multiplyOutputRows(const gemm::Product &product, const float *x, Range rows, Range columns) const {
     const int64_t tiles = (g.out.width + gemm::kTileRows - 1) / gemm::kTileRows;
     std::array<gemm::RowBlock, gemm::kBlocks> blocks;
     size_t used = 0;
-    for (int64_t i = rows.begin * tiles; i < rows.end * tiles; ++i) {
-      const int64_t row = i / tiles, tile = i % tiles;
-      const int64_t first = g.out.width * tile / tiles, last = g.out.width * (tile + 1) / tiles;
-      const float *line =
-          x + row / g.out.height * g.imageElements() + row % g.out.height * g.stride.height * g.rowElements();
-      blocks[used++] = {line + first * g.stride.width * g.channels, g.stride.width * g.channels, last - first,
-                        row * g.out.width + first};
-      if (used < blocks.size() && i + 1 < rows.end * tiles)
+    for (int64_t i = rows.begin * tiles; i < rows.end * tiles;) {
+      const gemm::RowBlock &block = blocks[used++] = blockAt(x, i / tiles, rows.end, i % tiles, tiles);
+      i += block.rows > g.out.width ? 2 : 1;
+      if (used < blocks.size() && i < rows.end * tiles)
         continue;
       gemm::multiply(product, std::span(blocks).first(used), columns.begin, columns.end);
       used = 0;

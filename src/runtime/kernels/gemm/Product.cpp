@@ -105,6 +105,7 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
       const float *added = finish.added ? finish.added + offset : nullptr;
       tile.a = block.a;
       tile.aStride = block.stride;
+      tile.aJump = block.jump;
       tile.out = isDirect ? product.out + offset : sums;
       tile.outStride = isDirect ? product.outStride : kPanel;
       tile.added = isDirect ? added : nullptr;

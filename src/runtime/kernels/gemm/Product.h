@@ -19,6 +19,7 @@ struct RowBlock {
   const float *a = nullptr;
   int64_t stride = 0, rows = 0;
   int64_t outRow = 0;
+  int64_t jump = 0; ///< what is added from row kHalfTile on
 };
 
 /// What all tiles of one product have in common.

@@ -12,10 +12,12 @@ namespace ingot::gemm {
 inline constexpr int64_t kPanel = 32;
 /// Rows of a tile at most: 28 registers hold its sums.
 inline constexpr int64_t kTileRows = 14;
+inline constexpr int64_t kHalfTile = kTileRows / 2;
 
 struct Tile {
   const float *a = nullptr;      ///< first row
   int64_t aStride = 0;           ///< from row to row
+  int64_t aJump = 0;             ///< what is added from row kHalfTile on
   std::span<const int64_t> taps; ///< what is added to `a`, one product after the other
   int64_t depth = 0;             ///< elements of a row that one tap reads
   const float *panel = nullptr;  ///< [taps * depth][32]
