@@ -120,6 +120,18 @@ struct ClusterKernel : BoundKernel {
   }
 };
 
+/// Whether neighbours of a row lie far apart: a row is read several times, each time by whole cache lines.
+bool isScattered(const Iteration &iteration, const ClusterTensor &tensor) {
+  constexpr int64_t nearBytes = 16, fewElements = 8;
+  int64_t elements = 1, stride = 0;
+  for (size_t i = iteration.sizes.size(); i-- > iteration.sizes.size() - iteration.rowRank;) {
+    if (elements == 1 && iteration.sizes[i] != 1)
+      stride = tensor.strides[i];
+    elements *= iteration.sizes[i];
+  }
+  return elements > fewElements && stride * tensor.elementBytes > nearBytes;
+}
+
 /// Gives `tensor` contiguous rows, by a copy. Outer dimensions along which it is broadcast stay so.
 Status addRowCopy(ClusterKernel &kernel, size_t operand, const Iteration &iteration, ClusterTensor &tensor) {
   std::vector<int64_t> sizes = iteration.sizes;
@@ -174,7 +186,8 @@ Result<std::unique_ptr<BoundKernel>> bindCluster(const StepContext &context, std
   std::vector<ClusterTensor> tensors;
   for (size_t i = 0; i < context.operands.size(); ++i) {
     ClusterTensor tensor = clusterTensor(context.operands[i].desc, iteration);
-    if (iteration.isReduce && !mergesRow(iteration.sizes, tensor.strides, iteration.rowRank))
+    if (iteration.isReduce &&
+        (!mergesRow(iteration.sizes, tensor.strides, iteration.rowRank) || isScattered(iteration, tensor)))
       INGOT_CHECK(addRowCopy(*kernel, i, iteration, tensor));
     tensors.push_back(std::move(tensor));
   }

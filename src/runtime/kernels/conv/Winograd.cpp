@@ -114,7 +114,7 @@ struct Range {
 gemm::PanelSource filterSource(const ConvProblem &problem, const Geometry &g) {
   const std::vector<int64_t> &strides = problem.weight.strides;
   return {static_cast<const float *>(problem.weightData),
-          {3, 3, g.channels},
+          {3, 3, g.channels / problem.groups},
           {strides[2], strides[3], strides[1]},
           g.outChannels,
           strides[0],
@@ -124,7 +124,8 @@ gemm::PanelSource filterSource(const ConvProblem &problem, const Geometry &g) {
 class WinogradConv final : public BoundKernel {
 public:
   WinogradConv(const ConvProblem &problem, const Geometry &g)
-      : g(g), panels(gemm::sharedPanels(filterSource(problem, g))), limits(gemm::limitsOf(problem.activation)),
+      : g(g), groupChannels(g.channels / problem.groups), groupColumns(g.outChannels / problem.groups),
+        panels(gemm::sharedPanels(filterSource(problem, g))), limits(gemm::limitsOf(problem.activation)),
         hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()),
         patchesAcross((g.out.width + 1) / 2), patchesDown((g.out.height + 1) / 2),
         zeros(static_cast<size_t>(g.channels)) {
@@ -179,28 +180,29 @@ private:
     return pixels;
   }
 
-  /// Sixteen products: [count, channels] times [channels, a panel].
+  /// Sixteen products: [count, channels of the panel's group] times [channels, a panel].
   void multiply(const float *patches, int64_t count, int64_t panel, float *sums) const {
     static constexpr int64_t noTap = 0;
+    const int64_t group = panel * kPanel / groupColumns;
     const int64_t blocks = (count + kTileRows - 1) / kTileRows;
     gemm::Tile tile;
     tile.taps = {&noTap, 1};
     tile.start = kZeros;
     tile.aStride = g.channels;
-    tile.depth = g.channels;
+    tile.depth = groupChannels;
     tile.outStride = kPanel;
     // The next matrix is fetched while this one is used, a share by every tile.
     const int64_t perStep = 2 * gemm::kAheadSteps;
     tile.aheadLines = (perStep + blocks - 1) / blocks;
     for (int64_t point = 0; point < kPoints; ++point) {
-      tile.panel = panels->view().panel(panel) + point * g.channels * kPanel;
-      tile.ahead = reinterpret_cast<const char *>(tile.panel + g.channels * kPanel);
+      tile.panel = panels->view().panel(panel) + point * groupChannels * kPanel;
+      tile.ahead = reinterpret_cast<const char *>(tile.panel + groupChannels * kPanel);
       for (int64_t block = 0; block < blocks; ++block) {
         const int64_t first = count * block / blocks, last = count * (block + 1) / blocks;
-        tile.a = patches + (point * count + first) * g.channels;
+        tile.a = patches + (point * count + first) * g.channels + group * groupChannels;
         tile.out = sums + (point * count + first) * kPanel;
         gemm::computeTile(tile, last - first);
-        tile.ahead += tile.aheadLines * 64 * (g.channels / gemm::kAheadSteps);
+        tile.ahead += tile.aheadLines * 64 * (groupChannels / gemm::kAheadSteps);
       }
     }
   }
@@ -227,6 +229,7 @@ private:
   }
 
   Geometry g;
+  int64_t groupChannels, groupColumns;
   std::shared_ptr<const gemm::Panels> panels;
   gemm::Limits limits;
   bool hasBias, hasResidual;
@@ -237,16 +240,18 @@ private:
 } // namespace
 
 std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
-  if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.groups != 1 ||
-      problem.spatialRank() != 2 || !gemm::isLimit(problem.activation))
+  if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.spatialRank() != 2 ||
+      !gemm::isLimit(problem.activation))
     return nullptr;
   const Geometry g(problem);
   auto isAll = [](const Plane &plane, int64_t size) { return plane.height == size && plane.width == size; };
   const bool isPlain = isAll(g.kernel, 3) && isAll(g.stride, 1) && isAll(g.dilation, 1);
   const int64_t patches = g.images * ((g.out.height + 1) / 2) * ((g.out.width + 1) / 2);
-  const int64_t filterBytes = gemm::panelElements(kPoints * g.channels, g.outChannels) * int64_t(sizeof(float));
-  const bool isWorthIt = g.channels >= kMinChannels && g.outChannels % kPanel == 0 && patches >= kMinPatches &&
-                         filterBytes <= kMaxFilterBytes;
+  const int64_t channels = g.channels / problem.groups;
+  const int64_t filterBytes = gemm::panelElements(kPoints * channels, g.outChannels) * int64_t(sizeof(float));
+  // No panel may have columns of two groups.
+  const bool isWorthIt = channels >= kMinChannels && g.outChannels / problem.groups % kPanel == 0 &&
+                         patches >= kMinPatches && filterBytes <= kMaxFilterBytes;
   const bool lieWell = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)) &&
                        (!problem.bias || problem.bias->isContiguous()) &&
                        (!problem.residual || hasStridesOf(*problem.residual, problem.result));

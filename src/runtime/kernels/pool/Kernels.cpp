@@ -49,6 +49,8 @@ Result<std::unique_ptr<BoundKernel>> bindAvgPool(const StepContext &context, std
       return global;
     return makeFastAvgPool(std::move(problem));
   }
+  if (auto planar = makePlanarAvgPool(problem))
+    return planar;
   return makeReferenceAvgPool(std::move(problem));
 }
 

@@ -75,6 +75,20 @@ TEST(Pool, ChannelsLastAgreesWithTheReference) {
              reference<avgPoolProblem, makeReferenceAvgPool>, 1e-6);
 }
 
+TEST(Pool, PlanarAveragesAgreeWithTheReference) {
+  for (const Tensor &x : {noise({2, 5, 9, 8}, 1), noise({3, 17}, 2), noise({1, 2, 1, 30}, 3)}) {
+    const size_t rank = x.desc.sizes.size() == 2 ? 1 : 2;
+    const List kernel(rank, 3), strides(rank, 2), padding(rank, 1);
+    for (bool ceilMode : {false, true})
+      for (bool includePadding : {false, true})
+        for (int64_t divisor : {0, 5})
+          expectFast(avgPool(x, kernel, strides, padding, ceilMode, includePadding, divisor), "Planar",
+                     reference<avgPoolProblem, makeReferenceAvgPool>, 1e-6);
+    expectFast({"adaptive_avg_pool", {x}, {{"output", List(rank, 4)}}}, "Planar",
+               reference<adaptivePoolProblem, makeReferenceAvgPool>, 1e-6);
+  }
+}
+
 TEST(Pool, HasOneToThreeDimensions) {
   EXPECT_TRUE(maxPool(noise({3, 9}, 1), {3}, {2}, {1}, {1}).run());
   EXPECT_TRUE(maxPool(noise({2, 3, 9}, 1, DType::Float64), {3}, {2}, {1}, {1}).run());
