@@ -169,11 +169,16 @@ private:
 
 } // namespace
 
+static bool isSlowElsewhere(Activation activation) {
+  return activation == Activation::Gelu || activation == Activation::GeluTanh || activation == Activation::Silu ||
+         activation == Activation::Sigmoid;
+}
+
 bool prefersPanels(const ConvProblem &problem) {
   const Geometry g(problem);
   const bool isShort = hasFewPixels(g) || g.channels <= kFewChannels;
-  // oneDNN takes three times as long for it.
-  const bool hasOwnActivation = g.isPointwise() && problem.activation == Activation::Silu;
+  // oneDNN takes three times as long for them.
+  const bool hasOwnActivation = g.isPointwise() && isSlowElsewhere(problem.activation);
   return isShort || hasOwnActivation ||
          problem.weight.numel() * kFloat >= (g.isPointwise() ? kMinPointwiseBytes : kMinBytes);
 }
