@@ -17,6 +17,11 @@ LogicalResult lowerTo(LowerContext &ctx) {
 /// To the type that the operator's name says.
 LogicalResult lowerToResult(LowerContext &ctx) { return ctx.replace(ctx.cast(ctx.tensor("self"), ctx.resultDtype())); }
 
+/// What decompositions have for a conversion.
+LogicalResult lowerConvertPrim(LowerContext &ctx) {
+  return ctx.replace(ctx.cast(ctx.tensor("a"), ctx.resultDtype()));
+}
+
 /// to.other, type_as.
 LogicalResult lowerToOther(LowerContext &ctx) {
   return ctx.replace(ctx.cast(ctx.tensor("self"), dtypeOf(ctx.tensor("other"))));
