@@ -44,6 +44,10 @@ inline constexpr const char *kInto = "ingot.into"; ///< i64: the result that the
 // On carrier ops that see the memory of their first operand (as_strided).
 inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64 array: strides, then the offset
 
+// On carrier ops that are a view where they can be, and a copy elsewhere (reshape).
+inline constexpr const char *kShares = "ingot.shares";  ///< bool: the result is a view; unit: it follows from the sizes
+inline constexpr const char *kNotOne = "ingot.not_one"; ///< strings: symbols that make it the other where they are 1
+
 // On modules.
 inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch
 inline constexpr const char *kByTorch = "ingot.by_torch";  ///< unit: carrier ops that PyTorch can run stay

@@ -3,6 +3,7 @@
 #include "dialect/Conventions.h"
 #include "dialect/Types.h"
 #include "import/Location.h"
+#include "import/Sharing.h"
 #include "pt2/SourceLocation.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -177,12 +178,33 @@ static void recordStrides(AtenOp op, const pt2::Node &node, const pt2::Graph &gr
   op->setAttr(attr::kOperandStrides, DenseI64ArrayAttr::get(op.getContext(), strides));
 }
 
-/// Nodes whose result, or whether it shares memory with `self`, follows from where the elements of `self` lie.
+/// Nodes whose result follows from where the elements of `self` lie.
 static bool dependsOnStrides(StringRef target) {
-  static const llvm::StringSet<> names = {"aten::as_strided", "aten::as_strided_copy",   "aten::as_strided_scatter",
-                                          "aten::contiguous", "aten::reshape",           "aten::reshape_as",
-                                          "aten::ravel",      "aten::flatten.using_ints"};
-  return names.contains(target);
+  return target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter";
+}
+
+/// Whether the result is a view of `self` is not in the schema of these: keeps what the exported strides say.
+static void recordSharing(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
+  static const llvm::StringSet<> names = {"aten::contiguous", "aten::reshape", "aten::reshape_as", "aten::ravel",
+                                          "aten::flatten.using_ints"};
+  const pt2::Argument *self = node.findInput("self");
+  bool isOne = names.contains(op.getTarget()) && self && self->is(ArgumentKind::Tensor) && node.outputs.size() == 1 &&
+               node.outputs.front().is(ArgumentKind::Tensor);
+  const pt2::TensorMeta *operand = isOne ? graph.findTensor(self->asTensor()) : nullptr;
+  const pt2::TensorMeta *result = isOne ? graph.findTensor(node.outputs.front().asTensor()) : nullptr;
+  if (!operand || !result)
+    return;
+  std::optional<Sharing> sharing = sharingOf(*operand, *result, op.getTarget() == "aten::contiguous");
+  if (!sharing)
+    return;
+  Builder builder(op.getContext());
+  if (sharing->answer == Sharing::Answer::Varies)
+    op->setAttr(attr::kShares, builder.getUnitAttr());
+  else
+    op->setAttr(attr::kShares, builder.getBoolAttr(sharing->answer == Sharing::Answer::Yes));
+  SmallVector<StringRef> notOne(sharing->notOne.begin(), sharing->notOne.end());
+  if (!notOne.empty())
+    op->setAttr(attr::kNotOne, builder.getStrArrayAttr(notOne));
 }
 
 Status GraphImporter::importNode(const pt2::Node &node) {
@@ -201,6 +223,7 @@ Status GraphImporter::importNode(const pt2::Node &node) {
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
   if (dependsOnStrides(target))
     recordStrides(op, node, graph);
+  recordSharing(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));
   for (auto [body, region] : llvm::zip_equal(converter.graphs, op.getGraphs()))

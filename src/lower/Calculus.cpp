@@ -12,6 +12,7 @@ Value inner(LowerContext &ctx, Value x, int64_t axis, int64_t from, int64_t back
   int64_t size = shapeOf(x)[axis], length = kDynamicEntry;
   if (size != kDynamicEntry)
     length = std::max<int64_t>(0, size - back - from);
+  from = size == 0 ? 0 : from;
   Size end = length != kDynamicEntry ? Size(from + length) : ctx.minus(ctx.dim(x, axis), back);
   return ctx.slice(x, axis, from, end, 1, length);
 }
@@ -197,6 +198,17 @@ LogicalResult finishIntegral(LowerContext &ctx, Value sums) {
 
 } // namespace
 
+/// All values without half of the first and the last one. That is another number than the sum of trapezoids where numbers
+/// are infinite or wrap, and it is eager's.
+static LogicalResult lowerEvenTrapezoid(LowerContext &ctx, Value y, int64_t axis) {
+  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  auto whole = ctx.reduce(ReduceKind::Sum, wideForSums(ctx, y), {axis});
+  Value ends = ctx.binary<AddOp>(at(ctx, y, axis, 0), at(ctx, y, axis, -1));
+  Value half = ctx.binary<MulOp>(ctx.cast(ends, compute), 0.5);
+  Value result = ctx.binary<MulOp>(ctx.binary<SubOp>(ctx.cast(whole, compute), half), ctx.real("dx"));
+  return ctx.replace(ctx.cast(ctx.dropDims(result, {axis}), dtype));
+}
+
 LogicalResult lowerTrapezoid(LowerContext &ctx) {
   Value y = ctx.tensor("y");
   if (rankOf(y) == 0)
@@ -207,6 +219,8 @@ LogicalResult lowerTrapezoid(LowerContext &ctx) {
     sizes.erase(sizes.begin() + axis);
     return ctx.replace(ctx.full(Number::of(int64_t{0}), sizes, ctx.resultDtype()));
   }
+  if (!ctx.has("x"))
+    return lowerEvenTrapezoid(ctx, y, axis);
   Value parts = wideForSums(ctx, trapezoids(ctx, y, axis));
   int64_t along = rankOf(parts) - (rankOf(y) - axis);
   return finishIntegral(ctx, ctx.dropDims(ctx.reduce(ReduceKind::Sum, parts, {along}), {along}));

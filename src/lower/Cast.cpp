@@ -7,6 +7,9 @@ namespace ingot::lower {
 
 LogicalResult lowerIdentity(LowerContext &ctx) { return ctx.replace(ctx.tensor(ctx.has("self") ? "self" : "input")); }
 
+/// A copy whose elements lie otherwise is the same value.
+LogicalResult lowerCopyStrided(LowerContext &ctx) { return ctx.replace(ctx.tensor("a")); }
+
 LogicalResult lowerTo(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   if (auto dtype = dyn_cast_or_null<TypeAttr>(ctx.attr("dtype")))
@@ -16,6 +19,9 @@ LogicalResult lowerTo(LowerContext &ctx) {
 
 /// To the type that the operator's name says.
 LogicalResult lowerToResult(LowerContext &ctx) { return ctx.replace(ctx.cast(ctx.tensor("self"), ctx.resultDtype())); }
+
+/// What decompositions have for a conversion.
+LogicalResult lowerConvertPrim(LowerContext &ctx) { return ctx.replace(ctx.cast(ctx.tensor("a"), ctx.resultDtype())); }
 
 /// to.other, type_as.
 LogicalResult lowerToOther(LowerContext &ctx) {

@@ -160,6 +160,8 @@ Value power(LowerContext &ctx, const Operand &base, const Operand &exponent, Typ
   Value x = ctx.as(base, dtype);
   const Number &number = exponent.number;
   bool isLiteral = !exponent.isTensor() && number.isStatic() && number.imaginary == 0 && !isBool(dtype);
+  // Eager takes roots of float16 by pow, which knows roots of -infinity and of -0.
+  isLiteral &= !dtype.isF16() || std::abs(number.isStatic() ? number.asDouble() : 0) != 0.5;
   // PyTorch rounds cubes once for float16, and after each product for bfloat16.
   Value wide = dtype.isF16() ? ctx.cast(x, ctx.f32()) : x;
   if (Value result = isLiteral ? powByConstant(ctx, wide, exponent.number.asDouble()) : Value())

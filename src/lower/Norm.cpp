@@ -272,12 +272,30 @@ LogicalResult lowerBatchNormFunctional(LowerContext &ctx) {
   return ctx.replace({result, nothing, nothing, ctx.tensor("running_mean"), ctx.tensor("running_var")});
 }
 
+/// Where the number of channels is a symbol.
+static Value normalizeInstances(LowerContext &ctx, Value x) {
+  Type compute = computeType(dtypeOf(x));
+  SmallVector<int64_t> dims = axisRange(2, rankOf(x));
+  Value wide = ctx.cast(x, compute);
+  Value centred = ctx.binary<SubOp>(wide, ctx.mean(wide, dims));
+  Value result = ctx.binary<MulOp>(centred, inverseRms(ctx, centred, dims, ctx.real("eps")));
+  Sizes perChannel(rankOf(x) - 1, Size(1));
+  perChannel.front() = ctx.dim(x, 1);
+  if (Value weight = parameter(ctx, "weight", compute))
+    result = ctx.binary<MulOp>(result, ctx.reshape(weight, perChannel));
+  if (Value bias = parameter(ctx, "bias", compute))
+    result = ctx.binary<AddOp>(result, ctx.reshape(bias, perChannel));
+  return ctx.cast(result, dtypeOf(x));
+}
+
 LogicalResult lowerInstanceNorm(LowerContext &ctx) {
   Value x = ctx.tensor("input");
   if (!ctx.flag("use_input_stats")) {
     Value result = batchNorm(ctx);
     return result ? ctx.replace(result) : failure();
   }
+  if (isNormalizable(x) && rankOf(x) > 2 && tensorType(x).isDynamicDim(1))
+    return ctx.replace(normalizeInstances(ctx, x));
   if (rankOf(x) < 2 || tensorType(x).isDynamicDim(1))
     return ctx.refuse("the number of channels must be known here");
   Value result = groupNorm(ctx, shapeOf(x)[1]);
@@ -311,12 +329,13 @@ Value softmaxOf(LowerContext &ctx, Value x, bool log) {
 
 } // namespace
 
+// The result of no elements may be of a type that has no softmax.
 LogicalResult lowerSoftmax(LowerContext &ctx) {
-  return ctx.replace(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/false));
+  return ctx.replace(ctx.cast(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/false), ctx.resultDtype(0)));
 }
 
 LogicalResult lowerLogSoftmax(LowerContext &ctx) {
-  return ctx.replace(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/true));
+  return ctx.replace(ctx.cast(softmaxOf(ctx, softmaxOperand(ctx), /*log=*/true), ctx.resultDtype(0)));
 }
 
 /// Rows of nothing but -infinity give zeros.

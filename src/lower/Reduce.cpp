@@ -147,6 +147,7 @@ LogicalResult lowerNanmean(LowerContext &ctx) {
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Numbers numbers = numbersOf(ctx, x, dtype);
   Value sum = ctx.reduce(ReduceKind::Sum, numbers.values, dims);
+  sum = ctx.cast(ctx.cast(sum, dtype), dtypeOf(sum)); // where eager's sum overflows, so does its mean
   Value mean = ctx.binary<DivOp>(sum, ctx.reduce(ReduceKind::Sum, numbers.isNumber, dims));
   return ctx.replace(withoutDims(ctx, ctx.cast(mean, dtype), dims));
 }

@@ -194,11 +194,11 @@ LogicalResult cutAt(LowerContext &ctx, Value x, int64_t axis, ArrayRef<Size> pos
 /// The first size % sections pieces are longer by one.
 LogicalResult cutInSections(LowerContext &ctx, Value x, int64_t axis, int64_t sections) {
   Size size = ctx.dim(x, axis);
-  if (!size.isStatic() || sections <= 0)
-    return ctx.refuse("the size of the dimension must be known here");
+  if (sections <= 0)
+    return ctx.refuse("the number of sections must be positive");
   Sizes lengths;
   for (int64_t i = 0; i < sections; ++i)
-    lengths.push_back(size.literal / sections + (i < size.literal % sections));
+    lengths.push_back(ctx.floorDiv(ctx.plus(size, sections - 1 - i), sections));
   return cutByLengths(ctx, x, axis, lengths);
 }
 

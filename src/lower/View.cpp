@@ -263,6 +263,11 @@ LogicalResult lowerAsStrided(LowerContext &ctx) {
     return failure(); // memoryOf said why
   if (isRowMajorView(memory->x, sizes, strides) && memory->offset == 0)
     return ctx.replace(memory->x);
+  auto last = static_cast<uint64_t>(memory->offset);
+  for (auto [size, stride] : llvm::zip(sizes, strides))
+    last = llvm::SaturatingMultiplyAdd<uint64_t>(std::max<int64_t>(size - 1, 0), stride, last);
+  if (!llvm::is_contained(sizes, 0) && last >= static_cast<uint64_t>(tensorType(memory->x).getNumElements()))
+    return ctx.refuse("it looks at memory around a view, which values do not have");
   auto type = withShape(tensorType(memory->x), sizes);
   return ctx.replace(ctx.create<AsStridedOp>(type, memory->x, sizes, strides, memory->offset).getResult());
 }

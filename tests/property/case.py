@@ -25,6 +25,7 @@ DTYPES = {
     "u8": torch.uint8,
     "b1": torch.bool,
     "c64": torch.complex64,
+    "c128": torch.complex128,
 }
 # What floats are in the reference run.
 WIDE_DTYPES = {**DTYPES, "f32": torch.float64, "f16": torch.float64, "bf16": torch.float64, "c64": torch.complex128}
@@ -42,10 +43,12 @@ class Input:
     kind: str = "small"
     seed: int = 0
     dynamic: tuple[int, ...] = ()
+    layout: str = ""
 
     def make(self, shape: Sequence[int] | None = None) -> torch.Tensor:
         shape = self.shape if shape is None else tuple(shape)
-        return VALUES[self.kind](shape, DTYPES[self.dtype], torch.Generator().manual_seed(self.seed))
+        values = VALUES[self.kind](shape, DTYPES[self.dtype], torch.Generator().manual_seed(self.seed))
+        return LAYOUTS[self.layout](values)
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,27 @@ VALUES: Mapping[str, Callable[..., torch.Tensor]] = {
     "normal": normal,
     "edges": edges,
     "indices": indices,
+}
+
+
+def spread(values: torch.Tensor) -> torch.Tensor:
+    """Every second element of a larger tensor."""
+    wide = values.new_zeros((*values.shape[:-1], 2 * values.shape[-1] + 1) if values.dim() else (3,))
+    view = wide[..., 1::2] if values.dim() else wide[1]
+    return view.copy_(values)
+
+
+def upside_down(values: torch.Tensor) -> torch.Tensor:
+    """The first dimension is the innermost one."""
+    dims = tuple(reversed(range(values.dim())))
+    return values.permute(dims).contiguous().permute(dims)
+
+
+# How the elements of an input lie in memory.
+LAYOUTS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "": lambda values: values,
+    "reversed": upside_down,
+    "spread": spread,
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

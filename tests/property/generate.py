@@ -37,10 +37,13 @@ class Generator:
         self.lines: list[str] = []
         self.evaluation = Evaluation()
         self.number_of_values = 0
-        self.main = self.choose(["f32"] * 8 + ["f64", "f16", "f16", "bf16", "bf16", "i32", "i64", "u8", "c64"])
+        self.main = self.choose(
+            ["f32"] * 8 + ["f64", "f16", "f16", "bf16", "bf16", "i8", "i16", "i32", "i64", "u8", "b1", "c64", "c128"]
+        )
         self.kind = self.choose(["small", "small", "normal", "normal", "edges"])
         self.base = tuple(self.choose(SIZES) for _ in range(self.number(1, 4)))
         self.is_dynamic = self.chance(0.35)
+        self.mixing = self.choose([0.05, 0.05, 0.5])
 
     # -- Chances
 
@@ -82,12 +85,12 @@ class Generator:
         fitting = [
             other
             for other, tensor in self.evaluation.values.items()
-            if fits(tensor.shape, value.shape) and (tensor.dtype == value.dtype or self.chance(0.1))
+            if fits(tensor.shape, value.shape) and (tensor.dtype == value.dtype or self.chance(self.mixing))
         ]
         if fitting and self.chance(0.7):
             return self.choose(fitting)
         shape = [1 if self.chance(0.3) else size for size in value.shape][self.number(0, value.dim()) :]
-        return self.constant(tuple(shape), NAMES[value.dtype])
+        return self.constant(tuple(shape), self.choose(ANY) if self.chance(self.mixing / 2) else NAMES[value.dtype])
 
     def apart(self, name: str) -> str:
         """A partner in other memory: what writing over one's own operands gives is not defined."""
@@ -114,6 +117,12 @@ class Generator:
     def is_given(self, name: str) -> bool:
         return any(given.name == name for given in self.inputs)
 
+    def is_whole(self, name: str) -> bool:
+        """Row by row in memory of its own, and of known sizes: as_strided is refused elsewhere."""
+        value = self.value_of(name)
+        is_all = value.untyped_storage().nbytes() == value.numel() * value.element_size()
+        return value.is_contiguous() and is_all and not self.is_dynamic
+
     def axis(self, name: str) -> int:
         rank = max(self.value_of(name).dim(), 1)
         return self.number(-rank, rank - 1)
@@ -132,7 +141,8 @@ class Generator:
         dtype = self.main if self.chance(0.75) else self.choose(ANY)
         # Export makes no symbols of sizes 0 and 1.
         dynamic = tuple(axis for axis, size in enumerate(shape) if size > 1 and self.is_dynamic and self.chance(0.7))
-        made = Input(self.fresh(), shape, dtype, self.kind, self.number(0, 999), dynamic)
+        layout = self.choose(["reversed", "spread"]) if self.chance(0.15) else ""
+        made = Input(self.fresh(), shape, dtype, self.kind, self.number(0, 999), dynamic, layout)
         self.inputs.append(made)
         self.evaluation.define(made.name, made.make())
 
@@ -198,6 +208,10 @@ def outputs_of(generator: Generator) -> tuple[str, ...]:
     read = {name for line in generator.lines for name in read_names(line)}
     chosen = [name for name in defined if name not in read or generator.chance(0.12)]
     chosen += [name for name in changed if name not in defined and name[0] == "v" and generator.chance(0.5)]
+    given = [one.name for one in (*generator.inputs, *generator.constants) if one.name in read]
+    chosen += [name for name in given if generator.chance(0.05)]
+    if chosen and generator.chance(0.05):
+        return (*dict.fromkeys(chosen), generator.choose(chosen))
     return tuple(dict.fromkeys(chosen)) or (generator.inputs[0].name,)
 
 

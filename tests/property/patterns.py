@@ -163,6 +163,8 @@ def attention(g: Generator) -> None:
     q, k, v = (g.add(f"F.linear({x}, {g.constant((width, width), dtype)})") for _ in range(3))
     if g.chance(0.5):
         options = g.choose(["", ", is_causal=True", ", scale=0.5", f", attn_mask={g.mask_like_scores(x)}"])
+        if width == 0:  # eager takes any mask then
+            options = ""
         g.add(f"F.scaled_dot_product_attention({q}, {k}, {v}{options})")
         return
     scores = g.add(f"{q} @ {k}.mT{g.choose(['', ' * 0.5', ' / 2'])}")
@@ -191,6 +193,39 @@ PLACES = [
     ".transpose(0, -1)[0]",
     ".squeeze(0)",
     ".T[1:]",
+    ".chunk(2)[1]",
+    ".chunk(2, -1)[0]",
+    ".split(2)[0]",
+    ".split(1, -1)[-1]",
+    ".split([1, 1], -1)[1]",
+    ".tensor_split(3)[1]",
+    ".unbind(0)[-1]",
+    ".unbind(-1)[0]",
+    ".narrow(0, 1, 1)",
+    ".narrow(-1, -1, 1)",
+    ".unfold(0, 2, 2)",
+    ".unfold(-1, 1, 2)",
+    ".as_strided((2,), (1,))",
+    ".as_strided((2,), (2,), 1)",
+    ".expand(1, -1, -1)",
+    ".permute(1, 0, 2)",
+    ".movedim(0, -1)",
+    ".reshape(-1)",
+    ".contiguous()",
+    ".view(-1, 1)",
+    ".unflatten(-1, (2, -1))",
+    ".diagonal(1)",
+    ".detach()",
+    "[..., None]",
+    "[None, ..., 0]",
+    "[-1]",
+    "[1::2]",
+    "[:, -1:]",
+    "[:-1, 1:]",
+    ".transpose(0, 1).flatten()",
+    ".transpose(-1, -2).reshape(-1)",
+    ".mT.contiguous()",
+    ".real",
 ]
 WRITES = [
     "add_(1)",
@@ -210,6 +245,90 @@ WRITES = [
     "square_()",
     "abs_()",
     "clamp_(-1, 1)",
+    "div_(2)",
+    "div_({s})",
+    "floor_divide_(2)",
+    "remainder_(3)",
+    "pow_(2)",
+    "add_(True)",
+    "mul_(-1)",
+    "lerp_({s}, 0.25)",
+    "addcmul_({s}, {s}, value=0.5)",
+    "copy_({o})",
+    "add_({o})",
+    "mul_({o})",
+    "logical_not_()",
+    "bitwise_and_(3)",
+    "bitwise_xor_({s})",
+    "eq_({s})",
+    "gt_(0)",
+    "tril_()",
+    "triu_(1)",
+    "cumsum_(0)",
+    "cumsum_(-1)",
+    "fill_diagonal_(1)",
+    "index_fill_(0, torch.tensor([0]), 3)",
+    "scatter_(0, torch.zeros_like({b}, dtype=i64), 2)",
+    "scatter_add_(-1, torch.zeros_like({b}, dtype=i64), {b}.clone())",
+    "scatter_reduce_(0, torch.zeros_like({b}, dtype=i64), {b}.clone(), 'amax')",
+    "index_put_((torch.tensor([0, 0]),), {b}[:1].clone(), accumulate=True)",
+    "index_copy_(0, torch.tensor([0]), {b}[-1:] * 2)",
+    "masked_scatter_({m}, {b} * 3)",
+    "masked_fill_({m}, float('nan'))",
+    "t_().add_(1)",
+    "unsqueeze_(0).mul_(2)",
+    "squeeze_().sub_(1)",
+    "transpose_(0, -1).add_(2)",
+    "swapaxes_(0, 1)",
+    "exp_()",
+    "sqrt_()",
+    "round_()",
+    "sign_()",
+    "nan_to_num_()",
+    "reciprocal_()",
+    "clip_(max=1)",
+    "sin_().cos_()",
+    "add_(1).mul_(2)",
+    "baddbmm_({b}, {b}.mT)",
+    "addmm_({b}, {b}.T)",
+    "ne_(1)",
+    "floor_()",
+    "put_(torch.tensor([0, -1]), torch.tensor([1, 2]).to({b}.dtype))",
+    "copy_({b}.flip(0))",
+]
+# Other ways to write.
+STATEMENTS = [
+    "{p} += 1",
+    "{p} -= {s}",
+    "{p} *= 2",
+    "{p} /= 2",
+    "{p} //= 2",
+    "{p} **= 2",
+    "{p} %= 3",
+    "torch.add({p}, 1, out={p})",
+    "torch.mul({p}, 3, out={p})",
+    "torch.nn.functional.relu({p}, inplace=True)",
+    "F.silu({p}, inplace=True)",
+    "F.hardswish({p}, inplace=True)",
+    "F.leaky_relu({p}, 0.1, inplace=True)",
+    "F.elu({p}, inplace=True)",
+    "F.dropout({p}, 0.5, False, inplace=True)",
+    "torch.relu_({p})",
+    "[part.mul_(2) for part in {p}.unbind(0)]",
+    "[part.add_(1) for part in {p}.chunk(2)]",
+    "[part.zero_() for part in {p}.split(1)[::2]]",
+    "{p}[{p} > 0] = 2",
+    "{p}[{p} < 0] *= 2",
+    "{p}[..., 0] += {p}[..., -1]",
+    "{p}[0], {p}[-1] = {p}[-1].clone(), {p}[0].clone()",
+    "{p}[torch.tensor([0, 0])] = {p}[:2].clone()",
+    "{p}[torch.tensor([0, -1])] += 1",
+    "{p}[:, torch.tensor([0])] *= 3",
+    "{p}[..., ::2][1:] = 4",
+    "{p}.diagonal()[:] = 5",
+    "{p}[0, ...] = {p}.sum(0)",
+    "{p}[1:] = {p}[:-1].clone()",
+    "{p}[0] = float('inf')",
 ]
 
 
@@ -218,14 +337,19 @@ def write(g: Generator) -> None:
     base = g.writable()
     if 0 in g.value_of(base).stride() and g.value_of(base).numel():  # several elements are one place
         raise g.no_value
-    if g.chance(0.3):
-        base = g.add(f"{base}{g.choose(PLACES)}")
-    if g.chance(0.3):
-        base = g.add(f"{base}{g.choose(PLACES)}")
-    place = g.choose(PLACES)
+    places = [place for place in PLACES if "as_strided" not in place or g.is_whole(base)]
+    for _ in range(2):
+        if g.chance(0.3):
+            base = g.add(f"{base}{g.choose(places)}")
+            places = [place for place in places if "as_strided" not in place]
+    place = g.choose(places)
     if g.chance(0.2):
         value = g.choose(["1", "0.5", f"{base}{place} * 2", f"{base}{place}.flip(0)", g.apart(base)])
         g.change(f"{base}{place}{'' if place.endswith(']') else '[...]'} = {value}")
+    elif g.chance(0.25):
+        names = {"s": g.apart(base), "p": base if g.chance(0.6) else f"{base}{place}"}
+        form = g.choose([form for form in STATEMENTS if names["p"] == base or "{p} " not in form[:5]])
+        g.change(form.format(**names))
     elif g.chance(0.15):
         positions = g.constant((2,), "i64", "indices")
         form = g.choose(
@@ -239,7 +363,8 @@ def write(g: Generator) -> None:
         )
         g.change(f"{base}{form.format(i=positions, b=base)}")
     else:
-        g.change(f"{base}{place}.{g.choose(WRITES).format(s=g.apart(base), m=f'({base}{place} > 0)')}")
+        names = {"s": g.apart(base), "o": f"{g.value(ANY)}.clone()", "m": f"({base}{place} > 0)", "b": f"{base}{place}"}
+        g.change(f"{base}{place}.{g.choose(WRITES).format(**names)}")
     if g.chance(0.5):
         g.add(g.choose(["{b} + 1", "{b} * 2", "{b}.sum()", "{b}.clone()"]).format(b=base))
 

@@ -6,6 +6,7 @@ python -m robustness.kills --count 500
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -113,8 +114,15 @@ class Stage:
 
 
 def problem(*arguments: object) -> str:
+    """What is wrong with a command. One that hangs is no finding before it does so twice: machines may be busy."""
     command = [str(INGOT), *(str(argument) for argument in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    for _ in range(2):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            break
+        print(f"ingot {arguments[0]} has not ended in time", flush=True)
+    else:
+        return f"ingot {arguments[0]} hangs"
     return "" if done.returncode == 0 else f"ingot {arguments[0]}: {done.returncode}: {done.stderr}{done.stdout}"
 
 

@@ -102,6 +102,7 @@ class Sample:
     at: float
     calls: int
     resident: int
+    worked: float  # seconds of the CPUs
 
 
 @dataclass
@@ -178,7 +179,7 @@ class Load:
         while time.monotonic() - start < seconds and not self.stop.is_set():
             self.stop.wait(min(max(seconds / 60, 0.2), 10))
             gc.collect()
-            samples.append(Sample(time.monotonic() - start, sum(self.calls), resident_bytes()))
+            samples.append(Sample(time.monotonic() - start, sum(self.calls), resident_bytes(), time.process_time()))
             if say:
                 say(samples[-1])
         self.stop.set()
@@ -195,7 +196,9 @@ def make_load(folder: Path, converts: bool = False) -> Load:
 
 
 def growth(samples: list[Sample]) -> tuple[float, float]:
-    """Bytes a second by which memory grows after the first third, and calls a second at the end for one after it."""
+    """Bytes a second by which memory grows after the first third, and calls a second at the end for one after it.
+
+    Seconds of work: how much of the machine others leave to us is no matter of ours."""
     settled = samples[len(samples) // 3 :]
     times = torch.tensor([sample.at for sample in settled], dtype=torch.float64)
     memory = torch.tensor([float(sample.resident) for sample in settled], dtype=torch.float64)
@@ -204,7 +207,7 @@ def growth(samples: list[Sample]) -> tuple[float, float]:
     middle = len(settled) // 2
 
     def rate(part: list[Sample]) -> float:
-        return (part[-1].calls - part[0].calls) / (part[-1].at - part[0].at)
+        return (part[-1].calls - part[0].calls) / (part[-1].worked - part[0].worked)
 
     return slope, rate(settled[middle:]) / rate(settled[: middle + 1])
 
@@ -231,7 +234,7 @@ def main() -> int:
     print(f"{given.threads} threads, {last.at:.0f} s, {last.calls} calls, {len(load.errors)} wrong")
     sizes = f"{first.resident >> 20} MB after a third, {last.resident >> 20} MB at the end"
     print(f"memory {sizes}, {slope * 60 / 1024:+.0f} KB a minute")
-    print(f"pace at the end {pace:.2f} of before")
+    print(f"pace at the end {pace:.2f} of before, by the CPUs' time")
     # Allocators keep what they had at the busiest moment: a little more now and then is no leak.
     grows = slope * (last.at - first.at) > max(16 << 20, 0.05 * first.resident)
     if grows:

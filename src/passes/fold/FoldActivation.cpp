@@ -19,6 +19,8 @@ LogicalResult applyTo(Operation *root, Value x, Activation activation, PatternRe
     rewriter.replaceOp(root, op->getResults());
     return success();
   };
+  if (isa<ComplexType>(getElementTypeOrSelf(x.getType())))
+    return rewriter.notifyMatchFailure(root, "products of complex numbers have no activations");
   if (root->getResult(0).getType() != x.getType() || !x.hasOneUse())
     return rewriter.notifyMatchFailure(root, "the value before the activation is needed as well");
   if (auto conv = x.getDefiningOp<ConvOp>(); conv && conv.getActivation() == Activation::None)
@@ -51,6 +53,8 @@ struct FoldRelu6 : OpRewritePattern<MinimumOp> {
 struct RecogniseSilu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+    if (!isa<FloatType>(op.getType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "not of real numbers");
     for (auto [x, gate] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())})
       if (auto sigmoid = gate.getDefiningOp<SigmoidOp>(); sigmoid && sigmoid.getX() == x) {
         rewriter.replaceOpWithNewOp<SiluOp>(op, op.getType(), x);

@@ -22,7 +22,7 @@ AliasSets::View &AliasSets::baseOf(Value value) {
   auto [it, isNew] = views.try_emplace(value);
   if (isNew) {
     it->second = {bases.size(), {}, value, 0};
-    bases.push_back({value});
+    bases.push_back({value, value});
   }
   return it->second;
 }
@@ -33,6 +33,36 @@ void AliasSets::addView(Value result, const ViewStep &step, Value input) {
   view.value = result;
   view.version = bases[view.base].version;
   views[result] = std::move(view);
+}
+
+void AliasSets::addUncertainCopy(Value copy, Value input, ArrayAttr notOne) {
+  size_t original = baseOf(input).base;
+  uncertainCopies.push_back({baseOf(copy).base, original, notOne});
+}
+
+bool AliasSets::isSeenAfter(size_t base, AtenOp writer) {
+  if (Value value = bases[base].first; !value.getDefiningOp<AtenOp>())
+    return true; // the caller's, or the model's
+  return llvm::any_of(views, [&](const auto &entry) {
+    return entry.second.base == base && llvm::any_of(entry.first.getUsers(), [&](Operation *user) {
+             return user->getBlock() == writer->getBlock() && writer->isBeforeInBlock(user);
+           });
+  });
+}
+
+LogicalResult AliasSets::checkCopies(size_t base, AtenOp writer) {
+  for (const UncertainCopy &pair : uncertainCopies) {
+    if ((pair.copy != base && pair.original != base) ||
+        !isSeenAfter(pair.copy == base ? pair.original : pair.copy, writer))
+      continue;
+    if (!pair.notOne)
+      return writer.emitError("'") << writer.getTarget()
+                                   << "' writes to a tensor of which another is a view or a copy, "
+                                   << "as the sizes are; write to a copy (.clone()) instead";
+    for (auto symbol : pair.notOne.getAsRange<StringAttr>())
+      symbolsNotOne.insert(symbol.str());
+  }
+  return success();
 }
 
 void AliasSets::addAlias(Value alias, Value value) {
@@ -64,6 +94,8 @@ Value AliasSets::current(Value value) {
 
 LogicalResult AliasSets::write(Value value, Value written, AtenOp writer) {
   View view = baseOf(value);
+  if (failed(checkCopies(view.base, writer)))
+    return failure();
   Base &base = bases[view.base];
   SmallVector<Value> parents = {base.value};
   for (const ViewStep &step : ArrayRef(view.chain).drop_back(view.chain.empty() ? 0 : 1))

@@ -7,6 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace ingot {
@@ -38,6 +40,9 @@ public:
   void addBase(mlir::Value value) { baseOf(value); }
   /// `step`'s result is a view of its input.
   void addView(mlir::Value result, const ViewStep &step, mlir::Value input);
+  /// Whether `copy` is one follows from the sizes of a call: it is a view of `input` where one of `notOne` is 1, or nobody
+  /// knows where (none).
+  void addUncertainCopy(mlir::Value copy, mlir::Value input, mlir::ArrayAttr notOne);
   /// `alias` is the same tensor as `value`.
   void addAlias(mlir::Value alias, mlir::Value value);
 
@@ -47,6 +52,9 @@ public:
   mlir::LogicalResult write(mlir::Value value, mlir::Value written, AtenOp writer);
 
   bool isWritten(mlir::Value base) const;
+  /// Symbols that must not be 1, since writes would then reach what is taken for a copy.
+  const std::set<std::string> &notOne() const { return symbolsNotOne; }
+  void addNotOne(const std::set<std::string> &symbols) { symbolsNotOne.insert(symbols.begin(), symbols.end()); }
   /// It has memory of its own, and is no view.
   bool isBase(mlir::Value value) { return baseOf(value).chain.empty(); }
   /// Row-major without gaps, as far as the chain of views tells.
@@ -55,6 +63,7 @@ public:
 private:
   struct Base {
     mlir::Value value; ///< its content now
+    mlir::Value first; ///< and at first
     int version = 0;   ///< number of writes so far
   };
   struct View {
@@ -64,12 +73,22 @@ private:
     int version = 0;
   };
 
+  struct UncertainCopy {
+    size_t copy = 0, original = 0; ///< bases
+    mlir::ArrayAttr notOne;
+  };
+
   View &baseOf(mlir::Value value);
+  /// Whether somebody sees what base number `base` holds after `writer`.
+  bool isSeenAfter(size_t base, AtenOp writer);
+  mlir::LogicalResult checkCopies(size_t base, AtenOp writer);
   mlir::Value apply(const ViewStep &step, mlir::Value input);
 
   mlir::OpBuilder &builder;
   std::vector<Base> bases;
   llvm::DenseMap<mlir::Value, View> views;
+  std::vector<UncertainCopy> uncertainCopies;
+  std::set<std::string> symbolsNotOne;
 };
 
 } // namespace ingot

@@ -30,6 +30,7 @@ public:
   void clean();
 
   bool isWritten(Value base) const { return aliases.isWritten(base); }
+  const std::set<std::string> &notOne() const { return aliases.notOne(); }
   /// The content of `base` when the block ends.
   Value finalContent(Value base) {
     builder.setInsertionPoint(block.getTerminator());
@@ -40,9 +41,11 @@ private:
   void visit(AtenOp op, ArrayRef<Value> originals);
   void visitBodies(AtenOp op);
   void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  void visitBroadcast(AtenOp op, ArrayRef<Value> originals);
   void visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals);
   void visitStatistics(AtenOp op, ArrayRef<Value> originals);
   void visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
+  void visitFillDiagonal(AtenOp op, Value matrix, Value original);
   bool canResize(AtenOp op, ArrayRef<Value> originals);
   void visitResize(AtenOp op, ArrayRef<Value> originals);
   void keepWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<std::string> written, ArrayRef<Value> originals);
@@ -102,58 +105,10 @@ void Functionaliser::visitBodies(AtenOp op) {
                                          << "return the new value instead";
         fail();
       }
+    aliases.addNotOne(inner.notOne());
     if (succeeded(result))
       inner.clean();
   }
-}
-
-/// Whether a tensor of these sizes and strides can be seen with the sizes `shape` without a copy, as PyTorch decides it:
-/// dimensions that lie together may be joined and divided anew.
-static bool canBeViewedAs(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
-  if (llvm::is_contained(sizes, 0))
-    return true;
-  auto next = static_cast<int64_t>(shape.size()) - 1;
-  // Unsigned: numbers of a file may be of any size, and then nothing fits.
-  uint64_t chunk = 1, seen = 1;
-  uint64_t chunkStride = strides.empty() ? 1 : strides.back();
-  for (auto dim = static_cast<int64_t>(sizes.size()) - 1; dim >= 0; --dim) {
-    chunk *= sizes[dim];
-    if (dim > 0 && (sizes[dim - 1] == 1 || static_cast<uint64_t>(strides[dim - 1]) == chunk * chunkStride))
-      continue;
-    for (; next >= 0 && (seen < chunk || shape[next] == 1); --next)
-      seen *= shape[next];
-    if (seen != chunk)
-      return false;
-    if (dim > 0) {
-      chunkStride = strides[dim - 1];
-      chunk = seen = 1;
-    }
-  }
-  return true;
-}
-
-/// Whether neighbours along the last dimension of more than one element are neighbours in memory.
-static bool isUnitStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
-  for (auto [size, stride] : llvm::reverse(llvm::zip(sizes, strides)))
-    if (size != 1)
-      return stride == 1;
-  return true;
-}
-
-/// From the strides that the program was exported with; nothing where they, or sizes, are symbols.
-static std::optional<bool> sharesByStrides(AtenOp op, Value input) {
-  auto exported = op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
-  auto type = dyn_cast<RankedTensorType>(input.getType());
-  auto result = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-  if (!exported || !type || !result || !type.hasStaticShape() || !result.hasStaticShape() ||
-      exported.size() != type.getRank() + 1)
-    return std::nullopt;
-  ArrayRef<int64_t> strides = exported.asArrayRef().drop_back();
-  if (TargetName(op.getTarget()).name != "aten::contiguous")
-    return canBeViewedAs(type.getShape(), strides, result.getShape());
-  // Contiguous is what can be seen as one row of neighbours.
-  return canBeViewedAs(type.getShape(), strides, {type.getNumElements()}) &&
-         (strides.empty() || type.getNumElements() <= 1 || isUnitStride(type.getShape(), strides));
 }
 
 /// Nodes that are annotated as views, but copy when they must.
@@ -161,16 +116,45 @@ bool Functionaliser::sharesMemory(AtenOp op, Value input) {
   StringRef name = TargetName(op.getTarget()).name;
   if (name == "aten::to")
     return op.getResult(0).getType() == input.getType() && !booleanOf(op, "copy").value_or(false);
-  if (name == "aten::contiguous" || name == "aten::reshape" || name == "aten::flatten" || name == "aten::reshape_as" ||
-      name == "aten::ravel")
-    return sharesByStrides(op, input).value_or(aliases.isContiguous(input));
-  return true;
+  if (name != "aten::contiguous" && name != "aten::reshape" && name != "aten::flatten" && name != "aten::reshape_as" &&
+      name != "aten::ravel")
+    return true;
+  auto notOne = op->getAttrOfType<ArrayAttr>(attr::kNotOne);
+  Attribute exported = op->getAttr(attr::kShares);
+  if (!exported)
+    return aliases.isContiguous(input);
+  auto shares = dyn_cast<BoolAttr>(exported);
+  if (shares && shares.getValue())
+    return true;
+  if (!shares || notOne)
+    aliases.addUncertainCopy(op.getResult(0), input, notOne);
+  return false;
 }
 
-/// Without annotation in the schema: these give their input back at inference.
-static bool isIdentity(AtenOp op) {
-  static const llvm::StringSet<> names = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"};
-  return names.contains(TargetName(op.getTarget()).name) && booleanOf(op, "train") == false;
+/// Views without an annotation in the schema: at inference, or always.
+static bool isUnannotatedView(AtenOp op, Value input) {
+  static const llvm::StringSet<> dropouts = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"};
+  static const llvm::StringSet<> views = {"aten::atleast_1d",   "aten::atleast_2d",   "aten::atleast_3d",
+                                          "aten::unsafe_chunk", "aten::unsafe_split", "aten::unsafe_split_with_sizes"};
+  StringRef name = TargetName(op.getTarget()).name;
+  if (name == "aten::type_as" || name == "aten::sum_to_size")
+    return op->getNumResults() == 1 && op.getResult(0).getType() == input.getType() &&
+           (name == "aten::type_as" || cast<RankedTensorType>(input.getType()).hasStaticShape());
+  return views.contains(name) || (dropouts.contains(name) && booleanOf(op, "train") == false);
+}
+
+/// Nodes of which results may be views of any of their operands, as operands are.
+static bool mayShareAnything(AtenOp op) {
+  TargetName target(op.getTarget());
+  return target.overload == "Sequence" || (target.name == "aten::einsum" && op.getValues().size() == 1);
+}
+
+/// Every result is a broadcast view of the operand of its number.
+static bool broadcastsOperands(AtenOp op) {
+  StringRef name = TargetName(op.getTarget()).name;
+  bool isOne = name == "aten::broadcast_tensors" || name == "aten::meshgrid";
+  return isOne && op.getNumResults() == op.getValues().size() &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
 static bool shareASet(const std::optional<pt2::AliasInfo> &a, const std::optional<pt2::AliasInfo> &b) {
@@ -187,8 +171,15 @@ void Functionaliser::visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef
     for (unsigned i = first; i < first + count; ++i)
       aliases.addView(op.getResult(i), {op, argument, i}, originals[*number]);
   };
-  if (isIdentity(op))
-    return addViews(schema.arguments.front().name, 0, 1);
+  std::optional<unsigned> first = operandNumberOf(op, schema.arguments.empty() ? "" : schema.arguments.front().name);
+  if (first && isUnannotatedView(op, originals[*first]))
+    return addViews(schema.arguments.front().name, 0, op.getNumResults());
+  if (broadcastsOperands(op))
+    return visitBroadcast(op, originals);
+  if (mayShareAnything(op))
+    for (Value result : op.getResults())
+      for (Value original : originals)
+        aliases.addUncertainCopy(result, original, {});
   for (auto [i, returned] : llvm::enumerate(schema.returns))
     for (const pt2::SchemaArgument &argument : schema.arguments) {
       if (!argument.type.isTensor() || !shareASet(argument.alias, returned.alias))
@@ -199,6 +190,32 @@ void Functionaliser::visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef
       else if (i < op.getNumResults())
         addViews(argument.name, i, 1);
     }
+}
+
+/// Taken apart into what each result is: its operand with dimensions of 1, expanded.
+void Functionaliser::visitBroadcast(AtenOp op, ArrayRef<Value> originals) {
+  auto indexing = op.getArgs().getAs<StringAttr>("indexing");
+  builder.setInsertionPointAfter(op);
+  bool isGrid = TargetName(op.getTarget()).name == "aten::meshgrid", isXy = indexing && indexing.getValue() == "xy";
+  for (auto [i, original] : llvm::enumerate(originals)) {
+    Value seen = original, now = op.getValues()[i];
+    auto type = cast<RankedTensorType>(op.getResult(i).getType()), from = cast<RankedTensorType>(now.getType());
+    auto add = [&](CarrierBuilder carrier, RankedTensorType made) {
+      now = carrier.value(made);
+      aliases.addView(now, {now.getDefiningOp<AtenOp>(), "self", 0}, seen);
+      seen = now;
+    };
+    int64_t rank = type.getRank(), axis = isXy && i < 2 && rank > 1 ? 1 - static_cast<int64_t>(i) : i;
+    // The dimensions before the operand's own come with the expansion.
+    for (int64_t after = isGrid ? axis + 1 : rank; after < rank; ++after) {
+      SmallVector<int64_t> shape(cast<RankedTensorType>(now.getType()).getShape());
+      shape.push_back(1);
+      add(CarrierBuilder(builder, op.getLoc(), "aten::unsqueeze").arg("self", now).arg("dim", int64_t{-1}),
+          RankedTensorType::get(shape, from.getElementType()));
+    }
+    add(CarrierBuilder(builder, op.getLoc(), "aten::expand_as").arg("self", now).arg("other", op.getResult(i)), type);
+    aliases.addAlias(op.getResult(i), now);
+  }
 }
 
 void Functionaliser::visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Value> originals) {
@@ -275,7 +292,31 @@ void Functionaliser::visitResize(AtenOp op, ArrayRef<Value> originals) {
   writers.push_back(op);
 }
 
+/// The matrix whose diagonal is filled; null if there is none, or it is filled again below.
+static Value matrixToFill(AtenOp op) {
+  Value matrix = TargetName(op.getTarget()).name == "aten::fill_diagonal_" ? operandOf(op, "self") : Value();
+  auto type = matrix ? dyn_cast<RankedTensorType>(matrix.getType()) : RankedTensorType();
+  return type && type.getRank() == 2 && booleanOf(op, "wrap") == false && op.getNumResults() == 1 ? matrix : Value();
+}
+
+void Functionaliser::visitFillDiagonal(AtenOp op, Value matrix, Value original) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  int64_t length = type.hasStaticShape() ? std::min(rows, columns) : ShapedType::kDynamic;
+  auto lineType = RankedTensorType::get({length}, type.getElementType());
+  Value line = CarrierBuilder(builder, op.getLoc(), "aten::diagonal").arg("self", matrix).value(lineType);
+  aliases.addView(line, {line.getDefiningOp<AtenOp>(), "self", 0}, original);
+  Value filled =
+      CarrierBuilder(builder, op.getLoc(), "aten::full_like").arg("self", line).copy(op, "fill_value").value(lineType);
+  if (failed(aliases.write(line, filled, op)))
+    fail();
+  aliases.addAlias(op.getResult(0), original);
+  writers.push_back(op);
+}
+
 void Functionaliser::visitWrite(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals) {
+  if (Value matrix = matrixToFill(op))
+    return visitFillDiagonal(op, matrix, originals[*operandNumberOf(op, "self")]);
   std::optional<PureForm> form = pureForm(op, schema);
   bool present = form && llvm::all_of(form->written, [&](const std::string &name) {
                    Value value = operandOf(op, name);
@@ -409,6 +450,7 @@ struct FunctionalisePass : PassWrapper<FunctionalisePass, OperationPass<func::Fu
 private:
   void addMutatedInputs(Functionaliser &walk);
   void addStates(Functionaliser &walk);
+  void addConditions(const Functionaliser &walk);
   void addResult(unsigned index, Value value, StringRef attribute, StringRef name);
 };
 
@@ -459,6 +501,17 @@ void FunctionalisePass::addStates(Functionaliser &walk) {
   }
 }
 
+/// Calls with other sizes are refused: the program would have to be another one.
+void FunctionalisePass::addConditions(const Functionaliser &walk) {
+  if (walk.notOne().empty())
+    return;
+  Builder builder(&getContext());
+  NamedAttrList symbols(getOperation()->getAttrOfType<DictionaryAttr>(attr::kSymbols));
+  for (const std::string &symbol : walk.notOne()) // 1 for 1, and 0 for 0 and what is greater
+    symbols.set("(2 // (" + symbol + " + 1)) % 2", builder.getI64ArrayAttr({0, 0}));
+  getOperation()->setAttr(attr::kSymbols, symbols.getDictionary(&getContext()));
+}
+
 void FunctionalisePass::runOnOperation() {
   if (getOperation().isDeclaration())
     return;
@@ -467,6 +520,7 @@ void FunctionalisePass::runOnOperation() {
     return signalPassFailure();
   addMutatedInputs(walk);
   addStates(walk);
+  addConditions(walk);
   walk.clean();
 }
 

@@ -144,6 +144,10 @@ Type pureElementType(AtenOp op, RankedTensorType written) {
   StringRef name = TargetName(op.getTarget()).name.split("::").second;
   if (givesBool(name))
     return IntegerType::get(op.getContext(), 1);
+  // Sums of integers are int64, and become the tensor's own type when they are written.
+  bool isRunning = name == "cumsum_" || name == "cumprod_";
+  if (isRunning && isa<IntegerType>(written.getElementType()) && !isa_and_present<TypeAttr>(op.getArgs().get("dtype")))
+    return IntegerType::get(op.getContext(), 64);
   if (!promotes(name))
     return written.getElementType();
   SmallVector<lower::Operand> operands;

@@ -85,7 +85,11 @@ Value expandBack(const Write &write) {
   auto view = cast<RankedTensorType>(write.written.getType());
   bool sameCount = view.hasStaticShape() && write.parentType().hasStaticShape() &&
                    view.getNumElements() == write.parentType().getNumElements();
-  if (sameCount)
+  // Symbols that are not the same number would be an error in eager, and are one when the call comes.
+  ArrayRef<int64_t> before = write.parentType().getShape(), after = view.getShape();
+  bool sameSizes = after.size() >= before.size() && after.take_back(before.size()) == before &&
+                   llvm::all_of(after.drop_back(before.size()), [](int64_t size) { return size == 1; });
+  if (sameCount || sameSizes)
     return reshapeBack(write);
   return write.unsupported("several of its elements are one place in memory");
 }
@@ -168,29 +172,116 @@ Value scatterRange(const Write &write, int64_t dim, int64_t start, int64_t size)
       .value(write.parent.getType());
 }
 
+/// 0, 1, 2, ... along an axis of the viewed tensor.
+Value positionsAlong(const Write &write, int64_t axis) {
+  OpFoldResult size = parentSizes(write)[axis];
+  CarrierBuilder carrier = write.carrier("aten::arange");
+  if (auto value = dyn_cast<Value>(size))
+    carrier.arg("end", value);
+  else
+    carrier.arg("end", cast<Attribute>(size));
+  return carrier.value(RankedTensorType::get({write.parentType().getDimSize(axis)}, write.builder.getI64Type()));
+}
+
+Value copyToPositions(const Write &write, int64_t axis, Value positions, Value content) {
+  return write.carrier("aten::index_copy")
+      .arg("self", write.parent)
+      .arg("dim", axis)
+      .arg("index", positions)
+      .arg("source", content)
+      .value(write.parent.getType());
+}
+
+std::optional<int64_t> axisOf(const Write &write, StringRef name) {
+  std::optional<int64_t> dim = integerOf(write.view(), name);
+  int64_t rank = write.parentType().getRank();
+  int64_t axis = dim && *dim < 0 ? *dim + rank : dim.value_or(-1);
+  return axis >= 0 && axis < rank ? std::optional(axis) : std::nullopt;
+}
+
 Value narrowBack(const Write &write) {
-  std::optional<int64_t> dim = integerOf(write.view(), "dim"), start = integerOf(write.view(), "start"),
+  std::optional<int64_t> axis = axisOf(write, "dim"), start = integerOf(write.view(), "start"),
                          length = integerOf(write.view(), "length");
-  if (!dim || !start || !length || (*start < 0 && *start + *length == 0))
-    return write.unsupported("its bounds are not known");
-  return scatterRange(write, *dim, *start, *length);
+  if (!axis)
+    return write.unsupported("its dimension is not known");
+  if (start && length && *start >= 0)
+    return scatterRange(write, *axis, *start, *length);
+  Value positions = positionsAlong(write, *axis);
+  auto type = RankedTensorType::get({write.step.resultType().getDimSize(*axis)}, write.builder.getI64Type());
+  Value narrowed = write.carrier(write.view().getTarget())
+                       .arg("self", positions)
+                       .arg("dim", int64_t{0})
+                       .copy(write.view(), "start")
+                       .copy(write.view(), "length")
+                       .value(type);
+  return copyToPositions(write, *axis, narrowed, write.written);
+}
+
+/// Windows that do not overlap; of others, eager refuses writes.
+Value unfoldBack(const Write &write) {
+  std::optional<int64_t> axis = axisOf(write, "dimension"), size = integerOf(write.view(), "size"),
+                         step = integerOf(write.view(), "step");
+  if (write.parentType().getRank() == 0) // of a single element there is one window, of it or of nothing
+    return size == 1 ? reshapeBack(write) : write.parent;
+  if (!axis || !size || !step || *step < *size)
+    return write.unsupported("several of its elements are one place in memory");
+  int64_t count = write.step.resultType().getDimSize(*axis);
+  int64_t total = count == ShapedType::kDynamic ? count : count * *size;
+  Type i64 = write.builder.getI64Type();
+  Value windows = write.carrier("aten::unfold")
+                      .arg("self", positionsAlong(write, *axis))
+                      .arg("dimension", int64_t{0})
+                      .arg("size", *size)
+                      .arg("step", *step)
+                      .value(RankedTensorType::get({count, *size}, i64));
+  auto flatten = [&](Value x, int64_t first, RankedTensorType type) {
+    return write.carrier("aten::flatten.using_ints")
+        .arg("self", x)
+        .arg("start_dim", first)
+        .arg("end_dim", first + 1)
+        .value(type);
+  };
+  SmallVector<int64_t> shape(write.step.resultType().getShape().drop_back());
+  shape.insert(shape.begin() + *axis + 1, *size);
+  Type element = write.parentType().getElementType();
+  Value content = write.carrier("aten::movedim.int")
+                      .arg("self", write.written)
+                      .arg("source", int64_t{-1})
+                      .arg("destination", *axis + 1)
+                      .value(RankedTensorType::get(shape, element));
+  shape.erase(shape.begin() + *axis + 1);
+  shape[*axis] = total;
+  return copyToPositions(write, *axis, flatten(windows, 0, RankedTensorType::get({total}, i64)),
+                         flatten(content, *axis, RankedTensorType::get(shape, element)));
+}
+
+/// Pieces whose sizes are symbols: all of them again, one after the other, with this one new.
+Value joinPieces(const Write &write, int64_t axis) {
+  auto pieces = cast<AtenOp>(write.builder.clone(*write.view()));
+  pieces->setOperand(*operandNumberOf(pieces, write.step.argument), write.parent);
+  SmallVector<OpFoldResult> list(pieces.getResults());
+  list[write.step.result] = write.written;
+  return write.carrier("aten::cat").arg("tensors", list).arg("dim", axis).value(write.parent.getType());
 }
 
 /// One of the pieces that a tensor is cut into; those before it tell where it starts.
-Value pieceBack(const Write &write) {
-  std::optional<int64_t> dim = integerOf(write.view(), "dim");
-  int64_t rank = write.parentType().getRank();
-  if (!dim || rank == 0)
+Value pieceAlong(const Write &write, std::optional<int64_t> axis) {
+  if (!axis || *axis >= write.parentType().getRank())
     return write.unsupported("its dimension is not known");
-  int64_t axis = *dim < 0 ? *dim + rank : *dim, start = 0, size = 0;
+  int64_t start = 0, size = 0;
   for (unsigned i = 0; i <= write.step.result; ++i) {
     start += size;
-    size = cast<RankedTensorType>(write.view().getResult(i).getType()).getDimSize(axis);
+    size = cast<RankedTensorType>(write.view().getResult(i).getType()).getDimSize(*axis);
     if (size == ShapedType::kDynamic)
-      return write.unsupported("the sizes of the pieces are not known");
+      return joinPieces(write, *axis);
   }
-  return scatterRange(write, axis, start, size);
+  return scatterRange(write, *axis, start, size);
 }
+
+Value pieceBack(const Write &write) { return pieceAlong(write, axisOf(write, "dim")); }
+Value rowsBack(const Write &write) { return pieceAlong(write, 0); }
+Value columnsBack(const Write &write) { return pieceAlong(write, write.parentType().getRank() > 1 ? 1 : 0); }
+Value layersBack(const Write &write) { return pieceAlong(write, 2); }
 
 Value unbindBack(const Write &write) {
   return write.carrier("aten::select_scatter")
@@ -230,6 +321,8 @@ const Row kInverses[] = {
     {"aten::alias", same},
     {"aten::detach", same},
     {"aten::to", same},
+    {"aten::type_as", same},
+    {"aten::sum_to_size", same},
     {"aten::contiguous", same},
     {"aten::lift_fresh", same},
     {"aten::dropout", same},
@@ -249,6 +342,9 @@ const Row kInverses[] = {
     {"aten::unflatten", reshapeBack},
     {"aten::ravel", reshapeBack},
     {"aten::squeeze", reshapeBack},
+    {"aten::atleast_1d", reshapeBack},
+    {"aten::atleast_2d", reshapeBack},
+    {"aten::atleast_3d", reshapeBack},
     {"aten::unsqueeze", reshapeBack},
     {"aten::expand", expandBack},
     {"aten::expand_as", expandBack},
@@ -259,6 +355,7 @@ const Row kInverses[] = {
     {"aten::t", again},
     {"aten::mT", again},
     {"aten::mH", again},
+    {"aten::matrix_H", again},
     {"aten::adjoint", again},
     {"aten::conj", again},
     {"aten::_conj", again},
@@ -276,6 +373,13 @@ const Row kInverses[] = {
     {"aten::split_with_sizes", pieceBack},
     {"aten::chunk", pieceBack},
     {"aten::tensor_split", pieceBack},
+    {"aten::unsafe_split", pieceBack},
+    {"aten::unsafe_split_with_sizes", pieceBack},
+    {"aten::unsafe_chunk", pieceBack},
+    {"aten::vsplit", rowsBack},
+    {"aten::hsplit", columnsBack},
+    {"aten::dsplit", layersBack},
+    {"aten::unfold", unfoldBack},
     {"aten::unbind", unbindBack},
     {"aten::real", realBack},
     {"aten::imag", imagBack},

@@ -11,8 +11,8 @@ module attributes {ingot.fallback} {
 // CHECK: return %[[R]]
 func.func @window(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = ingot.aten "aten::unfold"(%0) {args = {dimension = 0 : i64, self = #ingot.value<0>, size = 2 : i64, step = 2 : i64}} : (tensor<4xf32>) -> tensor<2x2xf32>
-  %2 = ingot.aten "aten::relu_"(%1) {args = {self = #ingot.value<0>}} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = ingot.aten "aten::unfold"(%0) {args = {dimension = 0 : i64, self = #ingot.value<0>, size = 2 : i64, step = 1 : i64}} : (tensor<4xf32>) -> tensor<3x2xf32>
+  %2 = ingot.aten "aten::relu_"(%1) {args = {self = #ingot.value<0>}} : (tensor<3x2xf32>) -> tensor<3x2xf32>
   return %0 : tensor<4xf32>
 }
 

@@ -150,7 +150,7 @@ func.func @statistics(%x: tensor<2x3xf32> {ingot.name = "x"}, %m: tensor<3xf32> 
 func.func @flatten_view(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
   %1 = ingot.aten "aten::transpose.int"(%0) {args = {dim0 = 0 : i64, dim1 = 1 : i64, self = #ingot.value<0>}} : (tensor<1x4xf32>) -> tensor<4x1xf32>
-  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.operand_strides = array<i64: 1, 4, 0>} : (tensor<4x1xf32>) -> tensor<4xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.shares = true} : (tensor<4x1xf32>) -> tensor<4xf32>
   %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<1x4xf32>
 }
@@ -164,7 +164,33 @@ func.func @flatten_view(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
 func.func @flatten_copy(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   %1 = ingot.aten "aten::transpose.int"(%0) {args = {dim0 = 0 : i64, dim1 = 1 : i64, self = #ingot.value<0>}} : (tensor<2x4xf32>) -> tensor<4x2xf32>
-  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.operand_strides = array<i64: 1, 4, 0>} : (tensor<4x2xf32>) -> tensor<8xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.shares = false} : (tensor<4x2xf32>) -> tensor<8xf32>
   %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// A copy that is none where s0 is 1: such sizes are refused, since %0 is seen after the write.
+// CHECK-LABEL: func @not_one
+// CHECK-SAME: ingot.symbols = {"(2 // (s0 + 1)) % 2" = [0, 0], s0 = [2, 9]}
+func.func @not_one(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?xf32>) attributes {ingot.symbols = {s0 = [2, 9]}} {
+  %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = ingot.aten "aten::t"(%0) {args = {self = #ingot.value<0>}} : (tensor<?x4xf32>) -> tensor<4x?xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.not_one = ["s0"], ingot.shares = false} : (tensor<4x?xf32>) -> tensor<?xf32>
+  %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0, %2 : tensor<?x4xf32>, tensor<?xf32>
+}
+
+// -----
+
+// Nobody sees %0 after the write, so any size will do.
+// CHECK-LABEL: func @unseen
+// CHECK-SAME: ingot.symbols = {s0 = [2, 9]}
+func.func @unseen(%x: tensor<?x4xf32>) -> tensor<?xf32> attributes {ingot.symbols = {s0 = [2, 9]}} {
+  %0 = ingot.aten "aten::clone"(%x) {args = {memory_format, self = #ingot.value<0>}} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = ingot.aten "aten::t"(%0) {args = {self = #ingot.value<0>}} : (tensor<?x4xf32>) -> tensor<4x?xf32>
+  %2 = ingot.aten "aten::reshape"(%1) {args = {self = #ingot.value<0>, shape = [-1]}, ingot.not_one = ["s0"], ingot.shares = false} : (tensor<4x?xf32>) -> tensor<?xf32>
+  %3 = ingot.aten "aten::relu_"(%2) {args = {self = #ingot.value<0>}} : (tensor<?xf32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
 }

@@ -182,6 +182,9 @@ template <Integer T> T gcd(T a, T b) {
 }
 template <Integer T> T lcm(T a, T b) {
   const T g = gcd(a, b);
+  // As eager's C++ does, the magnitude of short numbers is taken before they wrap.
+  if constexpr (sizeof(T) < sizeof(int))
+    return g == T(0) ? T(0) : static_cast<T>(std::abs(a / g * b));
   return g == T(0) ? T(0) : abs(mul(div_trunc(a, g), b));
 }
 

@@ -1,0 +1,61 @@
+#include "import/Sharing.h"
+
+#include <gmock/gmock.h>
+
+namespace ingot {
+namespace {
+
+using Answer = Sharing::Answer;
+
+pt2::SymInt symbol(const std::string &name, int64_t example) {
+  return pt2::SymExprText{"Symbol('" + name + "', integer=True)", example};
+}
+
+pt2::SymInt product(const std::string &name, int64_t factor, int64_t example) {
+  return pt2::SymExprText{"Mul(Integer(" + std::to_string(factor) + "), Symbol('" + name + "', integer=True))",
+                          example};
+}
+
+pt2::TensorMeta tensor(std::vector<pt2::SymInt> sizes, std::vector<pt2::SymInt> strides) {
+  pt2::TensorMeta meta;
+  meta.sizes = std::move(sizes);
+  meta.strides = std::move(strides);
+  return meta;
+}
+
+TEST(SharingTest, knownSizesHaveOneAnswer) {
+  pt2::TensorMeta flat = tensor({8}, {1});
+  EXPECT_EQ(sharingOf(tensor({2, 4}, {4, 1}), flat, false)->answer, Answer::Yes);
+  EXPECT_EQ(sharingOf(tensor({4, 2}, {1, 4}), flat, false)->answer, Answer::No);
+  EXPECT_EQ(sharingOf(tensor({8, 1}, {1, 8}), flat, false)->answer, Answer::Yes);
+  EXPECT_EQ(sharingOf(tensor({4, 2}, {1, 4}), tensor({4, 2}, {2, 1}), true)->answer, Answer::No);
+  EXPECT_EQ(sharingOf(tensor({4, 2}, {2, 1}), tensor({4, 2}, {2, 1}), true)->answer, Answer::Yes);
+}
+
+TEST(SharingTest, symbolsAreMoreThanOne) {
+  pt2::TensorMeta flat = tensor({product("s0", 4, 12)}, {1});
+  std::optional<Sharing> row = sharingOf(tensor({symbol("s0", 3), 4}, {4, 1}), flat, false);
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->answer, Answer::Yes);
+  EXPECT_THAT(row->notOne, testing::IsEmpty());
+  std::optional<Sharing> turned = sharingOf(tensor({4, symbol("s0", 3)}, {1, 4}), flat, false);
+  ASSERT_TRUE(turned);
+  EXPECT_EQ(turned->answer, Answer::No);
+  EXPECT_THAT(turned->notOne, testing::ElementsAre("s0"));
+}
+
+TEST(SharingTest, theExampleMayBeAnException) {
+  // x[:, :4] of a tensor that has 4 columns in the example only.
+  std::optional<Sharing> cut = sharingOf(tensor({2, 4}, {symbol("s0", 4), 1}), tensor({8}, {1}), false);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->answer, Answer::Varies);
+}
+
+TEST(SharingTest, whatIsNotKnownHasNoAnswer) {
+  pt2::SymInt unknown = pt2::SymExprText{"Mystery(Symbol('s0'))", {}};
+  EXPECT_FALSE(sharingOf(tensor({unknown}, {1}), tensor({unknown}, {1}), false));
+  EXPECT_FALSE(sharingOf(tensor({2, 3}, {1}), tensor({6}, {1}), false));
+}
+
+} // namespace
+} // namespace ingot
