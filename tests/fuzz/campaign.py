@@ -8,15 +8,19 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from fuzz.files import mutate_asset, mutate_pt2
+from fuzz.assets import mutate_asset
+from fuzz.files import mutate_pt2
+from fuzz.mutate import mutate_json, mutate_json_text
 from fuzz.seeds import INGOT
 
+TESTS = Path(__file__).parents[1]
 SECONDS = 20  # of the processor
 PATIENCE = 300  # seconds on the clock: other work may have the processor
 RESIDENT_MIB = 2048
@@ -67,11 +71,14 @@ def set_limits() -> None:
 
 
 def run_command(*arguments: object) -> Outcome:
+    """`ingot` with these arguments, or with "python" and a path the Python package on the file."""
+    command = [str(INGOT), *map(str, arguments), "--json"]
+    if arguments[0] == "python":
+        command = [sys.executable, "-m", "fuzz.door", *map(str, arguments[1:])]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        command = [str(INGOT), *map(str, arguments), "--json"]
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, preexec_fn=set_limits,
-            env={**os.environ, "INGOT_NUM_THREADS": "1"},
+            env={**os.environ, "INGOT_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}, cwd=TESTS,
         )  # fmt: skip
         killed = threading.Event()
         timer = threading.Timer(PATIENCE, lambda: (killed.set(), process.kill()))
@@ -102,6 +109,7 @@ class Campaign:
     def __init__(self, seeds: Path, found: Path, seed: int) -> None:
         self.programs = sorted((seeds / "pt2").glob("*.pt2"))
         self.assets = sorted((seeds / "assets").glob("*.ingot"))
+        self.documents = sorted((seeds / "documents").glob("*.json"))
         self.found = found
         self.seed = seed
         self.findings: list[Finding] = []
@@ -113,10 +121,8 @@ class Campaign:
         random = Random(f"{self.seed}/{number}")
         with tempfile.TemporaryDirectory(prefix="ingot-fuzz-") as name:
             folder = Path(name)
-            if random.random() < 0.55:
-                self.program_case(number, random, folder)
-            else:
-                self.asset_case(number, random, folder)
+            case = random.choices((self.program_case, self.asset_case, self.document_case), (52, 43, 5))[0]
+            case(number, random, folder)
 
     def program_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.programs)
@@ -127,7 +133,18 @@ class Campaign:
         if self.check(number, label, path, "convert", path, "-o", asset) == 0:
             self.check(number, label, path, "run", asset, "--random-seed", 1)
         if number % 4 == 0:
-            self.check(number, label, path, random.choice(("info", "show", "validate", "visualize")), path)
+            self.check(number, label, path, random.choice(("info", "show", "validate", "visualize", "extract")), path)
+
+    def document_case(self, number: int, random: Random, folder: Path) -> None:
+        seed = random.choice(self.documents)
+        path = folder / "case.json"
+        path.write_bytes(random.choice((mutate_json, mutate_json, mutate_json_text))(seed.read_bytes(), random))
+        for command in ("info", "validate", "visualize"):
+            self.check(number, seed.name, path, command, path)
+        self.check(number, seed.name, path, "convert", path, "-o", folder / "case.ingot")
+        self.check(number, seed.name, path, "diff", path, seed)
+        if number % 4 == 0:
+            self.check(number, seed.name, path, "python", path)
 
     def asset_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.assets)
@@ -138,6 +155,8 @@ class Campaign:
         self.check(number, label, kept, "run", asset, "--random-seed", 1)
         if number % 4 == 0:
             self.check(number, label, kept, random.choice(("info", "show", "validate", "visualize")), asset)
+        if number % 10 == 3:
+            self.check(number, label, kept, "python", asset)
 
     def check(self, number: int, label: str, path: Path, *command: object) -> int:
         outcome = run_command(*command)

@@ -1,10 +1,8 @@
-"""Changes to whole .pt2 files and assets, at three levels: their bytes, their members, the values in their JSON."""
+"""Changes to whole .pt2 files: their bytes, their records and members, the values, graphs and text of their JSON."""
 
 from __future__ import annotations
 
 import io
-import os
-import shutil
 import struct
 import warnings
 import zipfile
@@ -14,7 +12,6 @@ from typing import Any
 
 from fuzz.graphs import GRAPH_CHANGES
 from fuzz.mutate import change_value, mutate_bytes, mutate_document, mutate_json, mutate_json_text, slots_of
-from fuzz.seal import seal_asset
 
 Members = list[tuple[str, bytes]]
 SCHEMAS = Path(__file__).parents[2] / "src/pt2/aten_schemas.txt"
@@ -241,62 +238,3 @@ PT2_LEVELS = {
 def mutate_pt2(data: bytes, random: Random) -> tuple[str, bytes]:
     level = random.choices(list(PT2_LEVELS), [weight for _, weight in PT2_LEVELS.values()])[0]
     return level, PT2_LEVELS[level][0](data, random)
-
-
-def mutate_weights_header(data: bytes, random: Random) -> bytes:
-    """The JSON in front of a safetensors file."""
-    (length,) = struct.unpack_from("<Q", data)
-    header = mutate_json(data[8 : 8 + length], random)
-    stated = random.choice((len(header),) * 8 + (0, 2**63, len(header) + 1))
-    return struct.pack("<Q", stated) + header + data[8 + length :]
-
-
-def mutate_file(path: Path, random: Random) -> None:
-    data = path.read_bytes()
-    kind = random.random()
-    if path.suffix == ".json" and kind < 0.8:
-        path.write_bytes(mutate_json(data, random))
-    elif path.suffix == ".safetensors" and kind < 0.6:
-        path.write_bytes(mutate_weights_header(data, random))
-    else:
-        path.write_bytes(mutate_bytes(data, random))
-
-
-def disturb_folder(asset: Path, random: Random) -> None:
-    """Files that are missing, swapped, empty, links, folders or nothing that can be read."""
-    path = random.choice([asset / name for name in ("manifest.json", "program.mlirbc", "weights.safetensors")])
-    kind = random.randrange(6)
-    other = asset / random.choice(("manifest.json", "program.mlirbc", "weights.safetensors"))
-    content = other.read_bytes()
-    path.unlink()
-    if kind == 1:
-        path.symlink_to("/etc/passwd")
-    elif kind == 2:
-        path.mkdir()
-    elif kind == 3:
-        path.write_bytes(content)
-    elif kind == 4:
-        os.mkfifo(path)
-    elif kind == 5:
-        path.write_bytes(b"")
-
-
-def is_code(path: Path) -> bool:
-    """Code with right checksums runs: whoever can write it needs no damaged file."""
-    return path.name == "kernels.so"
-
-
-def mutate_asset(seed: Path, target: Path, random: Random) -> str:
-    """Copies the asset `seed` to `target` and changes it there; what was done."""
-    shutil.copytree(seed, target)
-    files = sorted(path for path in target.rglob("*") if path.is_file())
-    kind = random.random()
-    if kind < 0.1:
-        disturb_folder(target, random)
-        return "folder"
-    path = random.choice(files)
-    mutate_file(path, random)
-    if kind < 0.25 or is_code(path):
-        return f"{path.name} unsealed"
-    seal_asset(target)
-    return f"{path.name} sealed"
