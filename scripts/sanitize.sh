@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C++ tests and a sample of the Python ones, in a build with sanitizers beside the usual one.
+# The C++ and IR tests and a sample of the Python ones, in a build with sanitizers beside the usual one.
 # Usage: scripts/sanitize.sh address,undefined | thread      (INGOT_ONLY="src/base;src/asset": only these folders)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,6 +24,7 @@ ctest --test-dir "$folder" --output-on-failure -j "${INGOT_JOBS:-$(nproc)}"
 if [ -n "${INGOT_ONLY:-}" ]; then
   exit 0
 fi
+.venv/bin/lit -q -j "${INGOT_JOBS:-$(nproc)}" "$folder/tests/lit"
 
 # The package over the libraries of this build.
 overlay=$folder/overlay/ingot

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from fuzz.assets import mutate_asset
-from fuzz.files import mutate_pt2
+from fuzz.files import mutate_operator, mutate_pt2
 from fuzz.mutate import mutate_json, mutate_json_text
 from fuzz.seeds import INGOT
 
@@ -25,6 +25,7 @@ SECONDS = 20  # of the processor
 PATIENCE = 300  # seconds on the clock: other work may have the processor
 RESIDENT_MIB = 2048
 ADDRESS_SPACE = 16 << 30
+LOOKS = ("info", "show", "validate", "visualize")
 KINDS = {"usage", "corrupt", "unsupported", "io"}
 
 
@@ -109,6 +110,7 @@ class Campaign:
     def __init__(self, seeds: Path, found: Path, seed: int) -> None:
         self.programs = sorted((seeds / "pt2").glob("*.pt2"))
         self.assets = sorted((seeds / "assets").glob("*.ingot"))
+        self.operators = sorted((seeds / "operators").glob("*.pt2"))
         self.documents = sorted((seeds / "documents").glob("*.json"))
         self.found = found
         self.seed = seed
@@ -121,19 +123,26 @@ class Campaign:
         random = Random(f"{self.seed}/{number}")
         with tempfile.TemporaryDirectory(prefix="ingot-fuzz-") as name:
             folder = Path(name)
-            case = random.choices((self.program_case, self.asset_case, self.document_case), (52, 43, 5))[0]
-            case(number, random, folder)
+            cases = (self.program_case, self.operator_case, self.asset_case, self.document_case)
+            random.choices(cases, (40, 20, 35, 5))[0](number, random, folder)
 
     def program_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.programs)
         level, data = mutate_pt2(seed.read_bytes(), random)
+        self.convert_and_run(number, f"{seed.name} {level}", data, folder)
+        if number % 4 == 0:
+            path, command = folder / "case.pt2", random.choice((*LOOKS, "extract"))
+            self.check(number, f"{seed.name} {level}", path, command, path)
+
+    def operator_case(self, number: int, random: Random, folder: Path) -> None:
+        seed = random.choice(self.operators)
+        self.convert_and_run(number, f"operator {seed.name}", mutate_operator(seed.read_bytes(), random), folder)
+
+    def convert_and_run(self, number: int, label: str, data: bytes, folder: Path) -> None:
         path, asset = folder / "case.pt2", folder / "case.ingot"
         path.write_bytes(data)
-        label = f"{seed.name} {level}"
         if self.check(number, label, path, "convert", path, "-o", asset) == 0:
             self.check(number, label, path, "run", asset, "--random-seed", 1)
-        if number % 4 == 0:
-            self.check(number, label, path, random.choice(("info", "show", "validate", "visualize", "extract")), path)
 
     def document_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.documents)
@@ -154,7 +163,7 @@ class Campaign:
         shutil.copytree(asset, kept, symlinks=True, copy_function=copy_plain)
         self.check(number, label, kept, "run", asset, "--random-seed", 1)
         if number % 4 == 0:
-            self.check(number, label, kept, random.choice(("info", "show", "validate", "visualize")), asset)
+            self.check(number, label, kept, random.choice(LOOKS), asset)
         if number % 10 == 3:
             self.check(number, label, kept, "python", asset)
 
@@ -164,6 +173,8 @@ class Campaign:
         self.slowest = max(self.slowest, outcome.seconds)
         self.largest = max(self.largest, outcome.mebibytes)
         problem = outcome.problem()
+        if command[0] == "diff" and outcome.code in (1, 2):  # as `diff` does: there are differences, or an error
+            problem = ""
         if problem:
             self.keep(Finding(number, problem, label, str(command[0]), outcome.errors[-2000:]), path)
         return outcome.code

@@ -12,6 +12,7 @@ from typing import Any
 
 from fuzz.graphs import GRAPH_CHANGES
 from fuzz.mutate import change_value, mutate_bytes, mutate_document, mutate_json, mutate_json_text, slots_of
+from fuzz.operators import change_argument
 
 Members = list[tuple[str, bytes]]
 SCHEMAS = Path(__file__).parents[2] / "src/pt2/aten_schemas.txt"
@@ -233,6 +234,14 @@ PT2_LEVELS = {
     "bytes": (mutate_bytes, 1), "headers": (mutate_headers, 1), "members": (mutate_members, 2), "zip": (mutate_zip, 1),
     "values": (mutate_values, 5), "graph": (mutate_graph, 6), "tensors": (mutate_tensors, 1), "text": (mutate_text, 1),
 }  # fmt: skip
+
+
+def mutate_operator(data: bytes, random: Random) -> bytes:
+    """A program of one operator with other numbers for arguments."""
+    members = read_members(data)
+    chosen = next(i for i, (name, _) in enumerate(members) if "/models/" in name)
+    members[chosen] = (members[chosen][0], mutate_json(members[chosen][1], random, change_argument))
+    return write_members(members)
 
 
 def mutate_pt2(data: bytes, random: Random) -> tuple[str, bytes]:

@@ -13,6 +13,8 @@ from support import INGOT
 from torch import nn
 from torch.nn import functional as F
 
+from fuzz.operators import export_operators
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -109,7 +111,7 @@ def export_models(folder: Path) -> None:
 
 
 def make_seeds(folder: Path) -> None:
-    """Fills `folder` with pt2/*.pt2, assets/*.ingot and documents/*.json; nothing happens if it is there already."""
+    """Fills `folder` with pt2, operators, assets and documents; nothing happens if it is there already."""
     if folder.is_dir():
         return
     making = folder.with_name(folder.name + ".making")
@@ -118,6 +120,7 @@ def make_seeds(folder: Path) -> None:
     (making / "assets").mkdir()
     (making / "documents").mkdir()
     export_models(making / "pt2")
+    export_operators(making / "operators")
     for fixture in sorted((ROOT / "src/pt2/test/data").glob("*.pt2")):
         shutil.copy(fixture, making / "pt2")
     for fixture in sorted((ROOT / "tests/compat").glob("*/fixture.ingot")):

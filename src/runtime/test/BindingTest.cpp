@@ -140,6 +140,15 @@ TEST(Binding, SymbolicNumbers) {
   EXPECT_FALSE(bind(b.function, {floats({5, 4})})); // 20 elements do not make rows of 8
 }
 
+TEST(Binding, NumbersAreNoTensors) {
+  FunctionBuilder b;
+  ValueId x = b.input("x", {kDynamic, 4});
+  b.output("n", b.step("dim", {x}, b.tensor({}, DType::Int64), {{"axis", int64_t(0)}}));
+  auto wrong = bind(b.function, {floats({6, 4})});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::Corrupt);
+}
+
 TEST(Binding, RefusesSizesThatOverflow) {
   FunctionBuilder b;
   ValueId x = b.input("x", {1});
