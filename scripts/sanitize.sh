@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C++ tests and a sample of the Python ones, in a build with sanitizers beside the usual one.
+# The C++ and IR tests and a sample of the Python ones, in a build with sanitizers beside the usual one.
 # Usage: scripts/sanitize.sh address,undefined | thread      (INGOT_ONLY="src/base;src/asset": only these folders)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,8 +14,9 @@ cmake -G Ninja -B "$folder" -DINGOT_SANITIZE="$kinds" -DINGOT_FUZZ=$fuzz -DINGOT
 mv "$folder.log" "$folder/configure.log"
 cmake --build "$folder" -j "${INGOT_JOBS:-$(nproc)}"
 
-# LLVM and MLIR are not instrumented: vectors that they fill have no marks of where they end.
-export ASAN_OPTIONS="detect_container_overflow=0:detect_leaks=1:allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+# LLVM and MLIR are not instrumented: vectors that they fill have no marks of where they end, and what they give from pools that
+# our code made has still the marks of free memory.
+export ASAN_OPTIONS="detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=1:allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 # By default a child of several threads may start none: ours does, with what it needs set up anew.
 export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:die_after_fork=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
@@ -24,6 +25,7 @@ ctest --test-dir "$folder" --output-on-failure -j "${INGOT_JOBS:-$(nproc)}"
 if [ -n "${INGOT_ONLY:-}" ]; then
   exit 0
 fi
+.venv/bin/lit -q -j "${INGOT_JOBS:-$(nproc)}" "$folder/tests/lit"
 
 # The package over the libraries of this build.
 overlay=$folder/overlay/ingot

@@ -1,6 +1,7 @@
 // Weights where PyTorch keeps them; converting files; copying assets.
 #include "Bind.h"
 #include "Weights.h"
+#include "asset/Reader.h"
 #include "asset/Writer.h"
 
 #include <nanobind/stl/string.h>
@@ -68,6 +69,15 @@ void bind::initConvert(nb::module_ &module) {
       "check_savable",
       [](const std::string &path, bool overwrite) { check(asset::checkSavable(path, {.overwrite = overwrite})); },
       "path"_a, "overwrite"_a);
+  module.def(
+      "read_manifest",
+      [](const std::string &path) {
+        Result<asset::CheckedManifest> read = asset::readManifest(path);
+        if (!read)
+          check(Status(std::move(read.error())));
+        return asset::manifestText(read->manifest);
+      },
+      "path"_a);
   module.def(
       "copy_asset",
       [](const std::string &from, const std::string &to, bool overwrite) {

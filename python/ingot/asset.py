@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ingot.errors import AssetIOError, CorruptFileError
+from ingot import _core
+from ingot.errors import AssetIOError, IngotError
 from ingot.options import SpecializationOptions
 from ingot.runtime import Model
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ingot.program import Program
 
 _MANIFEST = "manifest.json"
-_FORMAT = "ingot-asset"
 
 
 class MissingAssetError(AssetIOError, FileNotFoundError):
@@ -44,7 +44,7 @@ class Asset:
         try:
             files = _read_manifest(self._path)["files"]
             return all((self._path / name).stat().st_size == entry["size"] for name, entry in files.items())
-        except (OSError, KeyError, CorruptFileError):
+        except (OSError, IngotError):
             return False
 
     @property
@@ -101,18 +101,7 @@ class Executable:
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    try:
-        text = (path / _MANIFEST).read_text()
-    except (FileNotFoundError, NotADirectoryError):
-        raise MissingAssetError(f"{path} is no asset: it has no {_MANIFEST}") from None
-    except OSError as error:
-        raise AssetIOError(f"{path}: {error}") from error
-    except UnicodeDecodeError:
-        raise CorruptFileError(f"{path / _MANIFEST} is damaged") from None
-    try:
-        manifest = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CorruptFileError(f"{path / _MANIFEST} is damaged: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or "entry_points" not in manifest:
-        raise CorruptFileError(f"{path / _MANIFEST} does not describe an asset")
+    if not os.path.lexists(path / _MANIFEST):
+        raise MissingAssetError(f"{path} is no asset: it has no {_MANIFEST}")
+    manifest: dict[str, Any] = json.loads(_core.read_manifest(str(path)))
     return manifest

@@ -5,6 +5,8 @@
 #include "codegen/KernelEmitter.h"
 #include "codegen/Link.h"
 #include "codegen/Optimize.h"
+#include "dialect/Types.h"
+#include "runtime/kernels/cluster/ClusterSymbol.h"
 
 #include <future>
 #include <map>
@@ -20,17 +22,29 @@ namespace ingot::codegen {
 
 namespace {
 
+std::string signatureOf(const Cluster &cluster) {
+  std::vector<DType> dtypes;
+  for (size_t i = 0; i < cluster.pointerCount(); ++i)
+    dtypes.push_back(*dtypeOfType(cluster.pointerType(i).getElementType())); // what is compiled has types of PyTorch
+  std::span<const DType> all(dtypes);
+  size_t operands = cluster.body().getNumArguments();
+  return clusterSignature(cluster.reduceRank() != 0, all.first(operands), all.subspan(operands));
+}
+
 /// Structural keys and the symbols given to them. Two keys with one hash get different symbols.
 class Symbols {
 public:
-  /// The symbol of `key`, and whether it is new.
-  std::pair<std::string, bool> add(const std::string &key) {
+  /// The symbol of the function for `cluster`, and whether it is new.
+  std::pair<std::string, bool> add(const Cluster &cluster) {
+    std::string key = cluster.structuralKey();
     auto known = byKey.find(key);
     if (known != byKey.end())
       return {known->second, false};
-    std::string symbol = "k_" + llvm::utohexstr(llvm::xxh3_64bits(llvm::StringRef(key)), true, 16);
-    while (!taken.insert(symbol).second)
-      symbol += "_";
+    std::string name = "k_" + llvm::utohexstr(llvm::xxh3_64bits(llvm::StringRef(key)), true, 16);
+    std::string signature = signatureOf(cluster);
+    while (!taken.insert(name + signature).second)
+      name += "_";
+    std::string symbol = name + signature;
     byKey.emplace(key, symbol);
     return {symbol, true};
   }
@@ -112,7 +126,7 @@ Result<CompiledKernels> compileClusters(mlir::ModuleOp module, const TargetCpu &
       problem = locate(std::move(cluster.error()), op);
       return mlir::WalkResult::interrupt();
     }
-    auto [symbol, isNew] = symbols.add(cluster->structuralKey());
+    auto [symbol, isNew] = symbols.add(*cluster);
     op.setSymbol(symbol);
     op->setDiscardableAttr(kReduceAttr, builder.getBoolAttr(cluster->reduceRank() != 0));
     op->setDiscardableAttr(kReduceRankAttr, builder.getI64IntegerAttr(cluster->reduceRank()));

@@ -57,7 +57,7 @@ private:
   Status addStates();
   Status buildBody(func::FuncOp func);
   Status defineWeights();
-  void setAttributes(func::FuncOp func);
+  Status setAttributes(func::FuncOp func);
   Result<Port> describe(const std::string &value);
 
   const pt2::Program &program;
@@ -203,7 +203,7 @@ Status ProgramImporter::addStates() {
   return {};
 }
 
-void ProgramImporter::setAttributes(func::FuncOp func) {
+Status ProgramImporter::setAttributes(func::FuncOp func) {
   for (auto [i, port] : llvm::enumerate(arguments))
     func.setArgAttrs(i, port.attributes.getDictionary(builder.getContext()));
   for (auto [i, port] : llvm::enumerate(results))
@@ -217,17 +217,21 @@ void ProgramImporter::setAttributes(func::FuncOp func) {
   NamedAttrList symbols;
   for (const auto &[symbol, range] : program.rangeConstraints) {
     int64_t low = range.min.value_or(std::numeric_limits<int64_t>::min());
-    symbols.set(symbol, builder.getI64ArrayAttr({low, range.max.value_or(std::numeric_limits<int64_t>::max())}));
+    int64_t high = range.max.value_or(std::numeric_limits<int64_t>::max());
+    if (low > high || symbol.empty())
+      return corruptError("the size '" + symbol + "' has no valid range");
+    symbols.set(symbol, builder.getI64ArrayAttr({low, high}));
   }
   for (const SizeEquation &equation : sizeEquations(program))
     symbols.set(equation.expression, builder.getI64ArrayAttr({equation.value, equation.value}));
   func->setAttr(attr::kSymbols, symbols.getDictionary(builder.getContext()));
   if (!options.takesWeights)
-    return;
+    return {};
   SmallVector<StringRef> keys;
   for (const NamedWeight &weight : weights)
     keys.push_back(weight.key);
   func->setAttr(attr::kWeights, builder.getStrArrayAttr(keys));
+  return {};
 }
 
 Status ProgramImporter::defineWeights() {
@@ -279,7 +283,7 @@ Result<func::FuncOp> ProgramImporter::run() {
   auto type = builder.getFunctionType(types(arguments), types(results));
   auto func = builder.create<func::FuncOp>(location, options.entry, type);
   INGOT_CHECK(buildBody(func));
-  setAttributes(func);
+  INGOT_CHECK(setAttributes(func));
   return func;
 }
 

@@ -267,7 +267,9 @@ Status Binder::takeResult(const DraftStep &draft, size_t index, BoundValue &valu
     value.desc = TensorDesc::contiguous(type.dtype, {});
     return {};
   }
-  if (result.scalar || result.desc.strides.size() != result.desc.sizes.size())
+  if (result.scalar)
+    return corruptError("the result is a number, the plan says a tensor");
+  if (result.desc.strides.size() != result.desc.sizes.size())
     return internalError("the kernel did not describe its result");
   if (!fitsType(type, result.desc))
     return corruptError("the result is " + describe(result.desc) + ", the plan says " +

@@ -19,6 +19,10 @@ Status KernelLibrary::open(const std::string &path) {
   return {};
 }
 
-void *KernelLibrary::find(const std::string &symbol) const { return handle ? dlsym(handle, symbol.c_str()) : nullptr; }
+void *KernelLibrary::find(const std::string &symbol) const {
+  // The names that codegen gives. Others, such as `exit`, would be found in the libraries that this one needs.
+  bool isOurs = symbol.starts_with("k_") || symbol.starts_with("c_");
+  return handle && isOurs ? dlsym(handle, symbol.c_str()) : nullptr;
+}
 
 } // namespace ingot

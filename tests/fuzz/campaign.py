@@ -8,19 +8,24 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from fuzz.files import mutate_asset, mutate_pt2
+from fuzz.assets import mutate_asset
+from fuzz.files import mutate_operator, mutate_pt2
+from fuzz.mutate import mutate_json, mutate_json_text
 from fuzz.seeds import INGOT
 
+TESTS = Path(__file__).parents[1]
 SECONDS = 20  # of the processor
 PATIENCE = 300  # seconds on the clock: other work may have the processor
 RESIDENT_MIB = 2048
 ADDRESS_SPACE = 16 << 30
+LOOKS = ("info", "show", "validate", "visualize")
 KINDS = {"usage", "corrupt", "unsupported", "io"}
 
 
@@ -67,11 +72,14 @@ def set_limits() -> None:
 
 
 def run_command(*arguments: object) -> Outcome:
+    """`ingot` with these arguments, or with "python" and a path the Python package on the file."""
+    command = [str(INGOT), *map(str, arguments), "--json"]
+    if arguments[0] == "python":
+        command = [sys.executable, "-m", "fuzz.door", *map(str, arguments[1:])]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        command = [str(INGOT), *map(str, arguments), "--json"]
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, preexec_fn=set_limits,
-            env={**os.environ, "INGOT_NUM_THREADS": "1"},
+            env={**os.environ, "INGOT_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}, cwd=TESTS,
         )  # fmt: skip
         killed = threading.Event()
         timer = threading.Timer(PATIENCE, lambda: (killed.set(), process.kill()))
@@ -102,6 +110,8 @@ class Campaign:
     def __init__(self, seeds: Path, found: Path, seed: int) -> None:
         self.programs = sorted((seeds / "pt2").glob("*.pt2"))
         self.assets = sorted((seeds / "assets").glob("*.ingot"))
+        self.operators = sorted((seeds / "operators").glob("*.pt2"))
+        self.documents = sorted((seeds / "documents").glob("*.json"))
         self.found = found
         self.seed = seed
         self.findings: list[Finding] = []
@@ -113,21 +123,37 @@ class Campaign:
         random = Random(f"{self.seed}/{number}")
         with tempfile.TemporaryDirectory(prefix="ingot-fuzz-") as name:
             folder = Path(name)
-            if random.random() < 0.55:
-                self.program_case(number, random, folder)
-            else:
-                self.asset_case(number, random, folder)
+            cases = (self.program_case, self.operator_case, self.asset_case, self.document_case)
+            random.choices(cases, (40, 20, 35, 5))[0](number, random, folder)
 
     def program_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.programs)
         level, data = mutate_pt2(seed.read_bytes(), random)
+        self.convert_and_run(number, f"{seed.name} {level}", data, folder)
+        if number % 4 == 0:
+            path, command = folder / "case.pt2", random.choice((*LOOKS, "extract"))
+            self.check(number, f"{seed.name} {level}", path, command, path)
+
+    def operator_case(self, number: int, random: Random, folder: Path) -> None:
+        seed = random.choice(self.operators)
+        self.convert_and_run(number, f"operator {seed.name}", mutate_operator(seed.read_bytes(), random), folder)
+
+    def convert_and_run(self, number: int, label: str, data: bytes, folder: Path) -> None:
         path, asset = folder / "case.pt2", folder / "case.ingot"
         path.write_bytes(data)
-        label = f"{seed.name} {level}"
         if self.check(number, label, path, "convert", path, "-o", asset) == 0:
             self.check(number, label, path, "run", asset, "--random-seed", 1)
+
+    def document_case(self, number: int, random: Random, folder: Path) -> None:
+        seed = random.choice(self.documents)
+        path = folder / "case.json"
+        path.write_bytes(random.choice((mutate_json, mutate_json, mutate_json_text))(seed.read_bytes(), random))
+        for command in ("info", "validate", "visualize"):
+            self.check(number, seed.name, path, command, path)
+        self.check(number, seed.name, path, "convert", path, "-o", folder / "case.ingot")
+        self.check(number, seed.name, path, "diff", path, seed)
         if number % 4 == 0:
-            self.check(number, label, path, random.choice(("info", "show", "validate", "visualize")), path)
+            self.check(number, seed.name, path, "python", path)
 
     def asset_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.assets)
@@ -137,7 +163,9 @@ class Campaign:
         shutil.copytree(asset, kept, symlinks=True, copy_function=copy_plain)
         self.check(number, label, kept, "run", asset, "--random-seed", 1)
         if number % 4 == 0:
-            self.check(number, label, kept, random.choice(("info", "show", "validate", "visualize")), asset)
+            self.check(number, label, kept, random.choice(LOOKS), asset)
+        if number % 10 == 3:
+            self.check(number, label, kept, "python", asset)
 
     def check(self, number: int, label: str, path: Path, *command: object) -> int:
         outcome = run_command(*command)
@@ -145,6 +173,8 @@ class Campaign:
         self.slowest = max(self.slowest, outcome.seconds)
         self.largest = max(self.largest, outcome.mebibytes)
         problem = outcome.problem()
+        if command[0] == "diff" and outcome.code in (1, 2):  # as `diff` does: there are differences, or an error
+            problem = ""
         if problem:
             self.keep(Finding(number, problem, label, str(command[0]), outcome.errors[-2000:]), path)
         return outcome.code

@@ -20,7 +20,7 @@ BUILD = ROOT / "build-address-undefined"
 WORK = ROOT / "build-fuzz"
 COMMITTED = Path(__file__).parent
 ENVIRONMENT = {
-    "ASAN_OPTIONS": "detect_container_overflow=0:allocator_may_return_null=1:detect_leaks=0",
+    "ASAN_OPTIONS": "detect_container_overflow=0:allow_user_poisoning=0:allocator_may_return_null=1:detect_leaks=0",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "INGOT_NUM_THREADS": "1",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -151,4 +152,29 @@ def mutate_json(text: bytes, random: Random, change: Callable[[Any, Random], Any
         return mutate_bytes(text, random)
     if not isinstance(document, dict | list):
         return mutate_bytes(text, random)
-    return json.dumps(change(document, random)).encode()
+    try:
+        return json.dumps(change(document, random)).encode()
+    except RecursionError:  # several changes that nest
+        return b"[" * 2000 + b"]" * 2000
+
+
+ODD_TEXTS = [
+    b"NaN", b"-Infinity", b"1e999", b"-1e-999", b"1" * 400, b"0x10", b"01", b"+1", b".5", b"1.", b"--1", b"'a'", b"",
+    b'"\\u12"', b'"\\ud800"', b'"\xff\xfe"', b'"\xc0\x80"', b'"\x00"', b'"\n"', b"/* */1", b"[1,]", b'{"a":1,}', b"tru",
+    b"[" * 600 + b"]" * 600, b'{"a":' * 3000 + b"1" + b"}" * 3000, b"[" * 60000,
+]  # fmt: skip
+
+
+def mutate_json_text(text: bytes, random: Random) -> bytes:
+    """What no writer of JSON writes."""
+    kind = random.randrange(4)
+    numbers = [found.span() for found in re.finditer(rb"-?\b[0-9]+\b", text)] or [(0, 0)]
+    keys = [found.span() for found in re.finditer(rb'"[a-z_]+": ', text)] or [(0, 0)]
+    if kind <= 1:
+        start, end = random.choice(numbers)
+        return text[:start] + random.choice(ODD_TEXTS) + text[end:]
+    if kind == 2:
+        start, end = random.choice(keys)
+        other = text[slice(*random.choice((*keys[:50], (start, end))))]
+        return text[:start] + other + random.choice((b"1, ", b"null, ", b"{}, ")) + text[start:]
+    return random.choice((b"\xef\xbb\xbf" + text, text + text, text + b"\0", text.decode().encode("utf-16"), text[:-1]))

@@ -13,6 +13,8 @@ from support import INGOT
 from torch import nn
 from torch.nn import functional as F
 
+from fuzz.operators import export_operators
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -109,14 +111,16 @@ def export_models(folder: Path) -> None:
 
 
 def make_seeds(folder: Path) -> None:
-    """Fills `folder` with pt2/*.pt2 and assets/*.ingot; nothing happens if it is there already."""
+    """Fills `folder` with pt2, operators, assets and documents; nothing happens if it is there already."""
     if folder.is_dir():
         return
     making = folder.with_name(folder.name + ".making")
     shutil.rmtree(making, ignore_errors=True)
     (making / "pt2").mkdir(parents=True)
     (making / "assets").mkdir()
+    (making / "documents").mkdir()
     export_models(making / "pt2")
+    export_operators(making / "operators")
     for fixture in sorted((ROOT / "src/pt2/test/data").glob("*.pt2")):
         shutil.copy(fixture, making / "pt2")
     for fixture in sorted((ROOT / "tests/compat").glob("*/fixture.ingot")):
@@ -125,9 +129,11 @@ def make_seeds(folder: Path) -> None:
         asset = making / "assets" / f"{program.stem}.ingot"
         # A file of several programs is refused; it is still a seed of convert.
         subprocess.run([INGOT, "convert", program, "-o", asset], capture_output=True, check=False)
+        document = making / "documents" / f"{program.stem}.json"
+        subprocess.run([INGOT, "extract", program, "-o", document], capture_output=True, check=False)
         if not asset.is_dir():
             continue
-        if program.stem in ("vision", "text", "counted"):
+        if program.stem in ("vision", "text", "counted", "order", "loop", "recurrent"):
             ready = shutil.copytree(asset, making / "assets" / f"{program.stem}_ready.ingot")
             subprocess.run([INGOT, "specialise", ready], capture_output=True, check=True)
     making.rename(folder)

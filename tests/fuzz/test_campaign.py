@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import ingot, refused, run_ingot
@@ -58,6 +60,32 @@ def test_sealing_is_what_ingot_does(seeds: Path, tmp_path: Path) -> None:
     assert (asset / "manifest.json").read_bytes() != before
     ingot("validate", asset)
     assert checksum(b"") == "99aa06d3014798d86001c324468d497f"
+
+
+def test_manifest_with_more_outputs_than_the_program(seeds: Path, tmp_path: Path) -> None:
+    asset = shutil.copytree(seeds / "assets/linear.ingot", tmp_path / "a.ingot")
+    path = asset / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["entry_points"][0]["outputs"] *= 2
+    path.write_text(json.dumps(manifest))
+    seal_asset(asset)
+    assert "more outputs than the program returns" in refused("run", asset, "--random-seed", "1")
+
+
+@pytest.mark.parametrize("change", [{"files": {"weights.safetensors": 3}}, {"entry_points": [7]}, {"metadata": [1]}])
+def test_manifests_in_python(seeds: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    from ingot.asset import Asset
+    from ingot.errors import CorruptFileError
+
+    asset = shutil.copytree(seeds / "assets/linear.ingot", tmp_path / "a.ingot")
+    whole = Asset(asset)
+    assert whole.is_valid
+    path = asset / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    seal_asset(asset)
+    assert not whole.is_valid
+    with pytest.raises(CorruptFileError):
+        Asset(asset)
 
 
 def test_mutations_repeat() -> None:

@@ -58,7 +58,7 @@ Result<std::vector<NamedTensor>> collect(const asset::EntryPoint &entry, const i
     if (!port.literal.empty())
       continue;
     if (index >= ingot_result_count(result))
-      return internalError("the program returned fewer outputs than it describes");
+      return corruptError("the manifest describes more outputs than the program returns");
     INGOT_TRY(Tensor tensor, fromResult(*ingot_result_tensor(result, index++)));
     add(port.name, std::move(tensor));
   }

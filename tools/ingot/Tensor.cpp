@@ -74,11 +74,17 @@ template <typename T> Statistics plainStatistics(std::span<const std::byte> data
   return statistics<T>(data, std::identity());
 }
 
+/// Larger tensors repeat what was drawn: drawing is slow, and a damaged file may ask for a great many numbers.
+constexpr size_t kMostDrawn = size_t(1) << 24;
+
 template <typename T> void fill(NewTensor &target, const std::function<T()> &next) {
-  for (size_t at = 0; at + sizeof(T) <= target.tensor.data.size(); at += sizeof(T)) {
+  size_t bytes = target.tensor.data.size(), drawn = std::min(bytes, kMostDrawn);
+  for (size_t at = 0; at + sizeof(T) <= drawn; at += sizeof(T)) {
     T value = next();
     std::memcpy(target.bytes + at, &value, sizeof(T));
   }
+  for (size_t at = drawn; at < bytes; at += drawn)
+    std::memcpy(target.bytes + at, target.bytes, std::min(drawn, bytes - at));
 }
 
 } // namespace

@@ -10,15 +10,22 @@
 namespace ingot::fuzz {
 
 inline const std::string &scratchFolder() {
-  static const std::string folder = [] {
-    std::error_code ignored;
-    std::string base = std::filesystem::is_directory("/dev/shm", ignored) ? "/dev/shm" : "/tmp";
-    std::string pattern = base + "/ingot-fuzz-XXXXXX";
-    std::string made = ::mkdtemp(pattern.data());
-    std::atexit([] { std::filesystem::remove_all(scratchFolder()); });
-    return made;
-  }();
-  return folder;
+  // Removes the folder before its name goes.
+  struct Folder {
+    std::string path;
+    Folder() {
+      std::error_code ignored;
+      std::string base = std::filesystem::is_directory("/dev/shm", ignored) ? "/dev/shm" : "/tmp";
+      std::string pattern = base + "/ingot-fuzz-XXXXXX";
+      path = ::mkdtemp(pattern.data());
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  };
+  static const Folder folder;
+  return folder.path;
 }
 
 inline void writeScratch(const std::string &path, std::string_view content) {

@@ -117,6 +117,15 @@ TEST_F(ImportTest, equationsOfSizesHaveRanges) {
   EXPECT_EQ(symbols.size(), program.rangeConstraints.size() + 2);
 }
 
+TEST_F(ImportTest, rangesOfSizesAreNotEmpty) {
+  pt2::Program program = read("dynamic");
+  program.rangeConstraints["s99"] = {5, 4};
+  EXPECT_THAT(import(program), HasSubstr("error: the size 's99' has no valid range"));
+  program = read("dynamic");
+  program.rangeConstraints[""] = {};
+  EXPECT_THAT(import(program), HasSubstr("error: the size '' has no valid range"));
+}
+
 TEST_F(ImportTest, subGraphsBecomeRegions) {
   EXPECT_THAT(import("cond"), HasSubstr("arg1 = #ingot.region<0>, arg2 = #ingot.region<1>, arg3 = ["));
   AtenOp cond = find("higher_order::cond");

@@ -34,7 +34,7 @@ size_t countBuffers(const Binding &binding, BufferKind kind) {
 TEST(Binding, ResultsGoStraightToOutputs) {
   FunctionBuilder b;
   ValueId x = b.input("x", {4, 6});
-  ValueId y = b.cluster("twice", {x}, b.tensor({4, 6}));
+  ValueId y = b.cluster(kTwice, {x}, b.tensor({4, 6}));
   b.output("flat", b.step("reshape", {y}, b.tensor({24}), {{"sizes", Ints{24}}}));
   auto binding = bind(b.function, {floats({4, 6})});
   ASSERT_OK(binding);
@@ -45,7 +45,7 @@ TEST(Binding, ResultsGoStraightToOutputs) {
 TEST(Binding, ViewsAndSharedValuesAreCopiedOut) {
   FunctionBuilder b;
   ValueId x = b.input("x", {4, 6});
-  ValueId y = b.cluster("twice", {x}, b.tensor({4, 6}));
+  ValueId y = b.cluster(kTwice, {x}, b.tensor({4, 6}));
   b.output("a", y);
   b.output("b", y);
   b.output("t", b.step("permute", {y}, b.tensor({6, 4}), {{"dims", Ints{1, 0}}}));
@@ -63,7 +63,7 @@ TEST(Binding, CopiesOnceForKernelsThatNeedRowMajor) {
   Attributes attributes = {{"sizes", Ints{3}}, {"strides", Ints{1}}, {"offset", int64_t(0)}};
   ValueId p = b.step("as_strided", {t}, b.tensor({3}), attributes);
   ValueId q = b.step("as_strided", {t}, b.tensor({3}), attributes);
-  b.output("sum", b.cluster("add", {p, q}, b.tensor({3})));
+  b.output("sum", b.cluster(kAdd, {p, q}, b.tensor({3})));
   auto binding = bind(b.function, {floats({4, 6})});
   ASSERT_OK(binding);
   EXPECT_EQ((*binding)->steps().size(), 2u);
@@ -73,7 +73,7 @@ TEST(Binding, ReusesMemoryInPlaceAndAcrossSteps) {
   FunctionBuilder b;
   ValueId v = b.input("x", {1000});
   for (int i = 0; i < 10; ++i)
-    v = b.cluster("twice", {v}, b.tensor({1000}));
+    v = b.cluster(kTwice, {v}, b.tensor({1000}));
   b.output("y", v);
   auto chain = bind(b.function, {floats({1000})});
   ASSERT_OK(chain);
@@ -84,7 +84,7 @@ TEST(Binding, ReusesMemoryInPlaceAndAcrossSteps) {
   for (int i = 0; i < 10; ++i) { // a transposed operand cannot be overwritten
     ValueId t = c.step("permute", {v}, c.tensor({10, 100}), {{"dims", Ints{1, 0}}});
     ValueId r = c.step("reshape", {t}, c.tensor({100, 10}), {{"sizes", Ints{100, 10}}});
-    v = c.cluster("twice", {r}, c.tensor({100, 10}));
+    v = c.cluster(kTwice, {r}, c.tensor({100, 10}));
   }
   c.output("y", v);
   auto mixed = bind(c.function, {floats({100, 10})});
@@ -96,9 +96,9 @@ TEST(Binding, ReusesMemoryInPlaceAndAcrossSteps) {
 TEST(Binding, NeverOverwritesWhatIsStillRead) {
   FunctionBuilder b;
   ValueId x = b.input("x", {3, 3});
-  ValueId y = b.cluster("twice", {x}, b.tensor({3, 3}));
+  ValueId y = b.cluster(kTwice, {x}, b.tensor({3, 3}));
   ValueId t = b.step("permute", {y}, b.tensor({3, 3}), {{"dims", Ints{1, 0}}});
-  b.output("s", b.cluster("add", {y, t}, b.tensor({3, 3}))); // y and its transpose share memory
+  b.output("s", b.cluster(kAdd, {y, t}, b.tensor({3, 3}))); // y and its transpose share memory
   auto program = Program::create(sourceOf(b.function));
   ASSERT_OK(program);
   std::vector<float> data = count<float>(9);
@@ -138,6 +138,15 @@ TEST(Binding, SymbolicNumbers) {
   b.output("n", half);
   ASSERT_OK(bind(b.function, {floats({6, 4})}));
   EXPECT_FALSE(bind(b.function, {floats({5, 4})})); // 20 elements do not make rows of 8
+}
+
+TEST(Binding, NumbersAreNoTensors) {
+  FunctionBuilder b;
+  ValueId x = b.input("x", {kDynamic, 4});
+  b.output("n", b.step("dim", {x}, b.tensor({}, DType::Int64), {{"axis", int64_t(0)}}));
+  auto wrong = bind(b.function, {floats({6, 4})});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::Corrupt);
 }
 
 TEST(Binding, RefusesSizesThatOverflow) {

@@ -39,7 +39,7 @@ struct ClusterRun {
   std::vector<float> elements;
 
   Status run(const Operand &a, const Operand &b, std::vector<int64_t> shape) {
-    Step step{"cluster", {}, {}, {{"symbol", std::string("add")}}, "", ""};
+    Step step{"cluster", {}, {}, {{"symbol", kAdd}}, "", ""};
     std::vector<Value> types = {{ValueKind::Tensor, DType::Float32, std::move(shape)}};
     std::vector<BoundOperand> operands = {{true, a.desc, nullptr, {}}, {true, b.desc, nullptr, {}}};
     StepContext context{step, types, operands, findCounting};
@@ -167,7 +167,7 @@ void expectCentered(std::vector<int64_t> sizes, std::vector<int64_t> dims, size_
   std::fill(reduced.end() - static_cast<ptrdiff_t>(rank), reduced.end(), 1);
   ValueId centered = b.tensor(seen);
   ValueId mean = b.tensor(reduced);
-  Attributes attributes = {{"symbol", std::string("center")}, {"reduce", true}, {"reduce_rank", int64_t(rank)}};
+  Attributes attributes = {{"symbol", kCenter}, {"reduce", true}, {"reduce_rank", int64_t(rank)}};
   b.function.steps.push_back({"cluster", {p}, {centered, mean}, attributes, "", ""});
   b.output("centered", centered);
   b.output("mean", mean);
@@ -209,6 +209,23 @@ TEST(Cluster, RefusesBadPlans) {
   ClusterRun run;
   EXPECT_FALSE(run.run(a, b, {2, 3}));
   EXPECT_FALSE(run.run(a, a, {1, 2, 3, 5}));
+}
+
+TEST(Cluster, FunctionsAreCalledWithTheirOwnTypes) {
+  auto refuses = [](DType dtype, size_t operands) {
+    FunctionBuilder b;
+    std::vector<ValueId> values(operands, b.input("x", {2}, {}, dtype));
+    b.output("y", b.cluster(kAdd, values, b.tensor({2}, dtype)));
+    auto program = Program::create(sourceOf(b.function));
+    std::vector<double> data(2);
+    std::vector<TensorView> inputs = {{data.data(), TensorDesc::contiguous(dtype, {2})}};
+    return !(*program)->run("", inputs);
+  };
+  EXPECT_FALSE(refuses(DType::Float32, 2));
+  EXPECT_TRUE(refuses(DType::Float32, 1));
+  EXPECT_TRUE(refuses(DType::Float32, 3));
+  EXPECT_TRUE(refuses(DType::Float64, 2));
+  EXPECT_TRUE(refuses(DType::Int32, 2));
 }
 
 TEST(Cluster, MissingSymbol) {

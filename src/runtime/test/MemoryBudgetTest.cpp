@@ -29,8 +29,8 @@ TEST(MemoryBudget, CountsOwnersOnce) {
 ProgramSource program(std::vector<int64_t> shape, std::vector<std::string> dims = {}) {
   test::FunctionBuilder builder;
   ValueId x = builder.input("x", shape, std::move(dims));
-  ValueId sum = builder.cluster("add", {x, x}, builder.tensor(shape));
-  builder.output("y", builder.cluster("twice", {sum}, builder.tensor(shape)));
+  ValueId sum = builder.cluster(test::kAdd, {x, x}, builder.tensor(shape));
+  builder.output("y", builder.cluster(test::kTwice, {sum}, builder.tensor(shape)));
   return test::sourceOf(std::move(builder.function));
 }
 
@@ -68,7 +68,7 @@ TEST(MemoryBudget, WeightsCount) {
   ValueId x = builder.input("x", {4});
   ValueId w = builder.tensor({4});
   builder.function.constants.push_back({w, "w", {}});
-  builder.output("y", builder.cluster("add", {x, w}, builder.tensor({4})));
+  builder.output("y", builder.cluster(test::kAdd, {x, w}, builder.tensor({4})));
   ProgramSource source = test::sourceOf(std::move(builder.function));
   static const std::vector<float> weight = {1, 2, 3, 4};
   source.findWeight = [](std::string_view) -> std::optional<WeightView> {

@@ -19,8 +19,8 @@ Plan examplePlan() {
   ValueId c = b.constant<float>({1, 2, 3, 4}, {4}, DType::Float32);
   ValueId prepared = b.prologue("reshape", {w}, b.tensor({1, 4}), {{"sizes", std::vector<int64_t>{1, 4}}});
   ValueId n = b.step("dim", {x}, b.scalar(), {{"axis", int64_t(0)}});
-  ValueId y = b.cluster("add", {x, prepared}, b.tensor({kDynamic, 4}));
-  ValueId z = b.cluster("add", {y, c}, b.tensor({kDynamic, 4}));
+  ValueId y = b.cluster(kAdd, {x, prepared}, b.tensor({kDynamic, 4}));
+  ValueId z = b.cluster(kAdd, {y, c}, b.tensor({kDynamic, 4}));
   ValueId r = b.step("reshape", {z, n}, b.tensor({kDynamic, 2, 2}), {{"sizes", std::vector<int64_t>{INT64_MIN, 2, 2}}});
   b.function.inputs.push_back({"flag", kNoValue, {}, "null"});
   b.output("y", r);

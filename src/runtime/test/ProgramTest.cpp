@@ -29,9 +29,9 @@ FunctionBuilder exampleFunction() {
   b.function.constants.push_back({w, "w", {}});
   ValueId t = b.prologue("permute", {w}, b.tensor({1, 3}), {{"dims", Ints{1, 0}}});
   ValueId twice = b.tensor({1, 3});
-  b.function.prologue.push_back({"cluster", {t}, {twice}, {{"symbol", std::string("twice")}}, "", ""});
-  ValueId sum = b.cluster("add", {x, twice}, b.tensor({kDynamic, 3}));
-  b.output("y", b.cluster("twice", {sum}, b.tensor({kDynamic, 3})));
+  b.function.prologue.push_back({"cluster", {t}, {twice}, {{"symbol", kTwice}}, "", ""});
+  ValueId sum = b.cluster(kAdd, {x, twice}, b.tensor({kDynamic, 3}));
+  b.output("y", b.cluster(kTwice, {sum}, b.tensor({kDynamic, 3})));
   return b;
 }
 
@@ -151,9 +151,9 @@ ProgramSource accumulator(bool inPlace) {
   FunctionBuilder b;
   ValueId x = b.input("x", {3, 1});
   ValueId state = b.tensor({3, 1});
-  ValueId sum = b.cluster("add", {state, x}, b.tensor({3, 1}));
+  ValueId sum = b.cluster(kAdd, {state, x}, b.tensor({3, 1}));
   if (inPlace)
-    b.output("y", b.cluster("twice", {sum}, b.tensor({3, 1})));
+    b.output("y", b.cluster(kTwice, {sum}, b.tensor({3, 1})));
   else
     b.output("y", sum);
   b.output("before", state);
@@ -202,7 +202,7 @@ TEST(Program, StatesAreUpdatedInPlaceBySlices) {
   ValueId updated =
       b.step("insert_slice", {cache, x, at, end}, b.tensor({3, 1}),
              {{"axis", int64_t(0)}, {"bounds", Ints{kDynamicEntry, kDynamicEntry}}, {"step", int64_t(1)}});
-  b.output("twice", b.cluster("twice", {updated}, b.tensor({3, 1})));
+  b.output("twice", b.cluster(kTwice, {updated}, b.tensor({3, 1})));
   b.function.states.push_back({"cache", cache, updated, "w"});
   auto program = make(withWeights(sourceOf(b.function)));
   for (int64_t position : {0, 2}) {

@@ -39,8 +39,8 @@ Function accumulate(std::string name) {
   FunctionBuilder b(std::move(name));
   ValueId x = b.input("x", {3, 1});
   ValueId total = b.tensor({3, 1});
-  ValueId sum = b.cluster("add", {total, x}, b.tensor({3, 1}));
-  b.output("y", b.cluster("twice", {sum}, b.tensor({3, 1})));
+  ValueId sum = b.cluster(kAdd, {total, x}, b.tensor({3, 1}));
+  b.output("y", b.cluster(kTwice, {sum}, b.tensor({3, 1})));
   b.function.states.push_back({"total", total, sum, "w"});
   return b.function;
 }
@@ -52,7 +52,7 @@ Function writeRow(int64_t rows, int64_t width) {
   ValueId cache = b.input("cache", {rows, width});
   ValueId updated = b.step("insert_slice", {cache, x}, b.tensor({rows, width}), sliceOf(0, 1, 2));
   ValueId head = b.step("slice", {updated}, b.tensor({2, width}), sliceOf(0, 0, 2));
-  b.output("y", b.cluster("twice", {head}, b.tensor({2, width})));
+  b.output("y", b.cluster(kTwice, {head}, b.tensor({2, width})));
   b.function.states.push_back({"cache", cache, updated, ""});
   return b.function;
 }
@@ -144,7 +144,7 @@ Function readOld(bool needsNew, int64_t rows) {
   ValueId old = b.step("slice", {cache}, b.tensor({1, 3}), sliceOf(0, 1, 2));
   ValueId updated = b.step("insert_slice", {cache, x}, b.tensor({rows, 3}), sliceOf(0, 1, 2));
   ValueId fresh = b.step("slice", {updated}, b.tensor({1, 3}), sliceOf(0, 1, 2));
-  b.output("y", b.cluster("add", {needsNew ? fresh : x, old}, b.tensor({1, 3})));
+  b.output("y", b.cluster(kAdd, {needsNew ? fresh : x, old}, b.tensor({1, 3})));
   b.function.states.push_back({"cache", cache, updated, ""});
   return b.function;
 }
@@ -200,7 +200,7 @@ TEST(State, ArgumentsOfAnySize) {
   FunctionBuilder b;
   ValueId x = b.input("x", {kDynamic}, {"n"});
   ValueId sum = b.input("sum", {kDynamic}, {"n"});
-  ValueId next = b.cluster("add", {sum, x}, b.tensor({kDynamic}));
+  ValueId next = b.cluster(kAdd, {sum, x}, b.tensor({kDynamic}));
   b.function.states.push_back({"sum", sum, next, ""});
   b.function.symbols = {{"n", 1, 8}};
   auto program = make(sourceOf(b.function));

@@ -14,6 +14,9 @@ namespace ingot::test {
 
 inline constexpr int64_t kDynamicEntry = INT64_MIN;
 
+/// The compiled functions of tests, with the types that they are for.
+inline const std::string kAdd = "add_e_ll_l", kTwice = "twice_e_l_l", kCenter = "center_r_l_ll";
+
 /// Builds one function, value by value.
 struct FunctionBuilder {
   Function function;
@@ -89,11 +92,11 @@ inline void centerFunction(void *const *p, int64_t n0, int64_t n1, const int64_t
 }
 
 inline void *findTestSymbol(const std::string &symbol) {
-  if (symbol == "add")
+  if (symbol == kAdd)
     return reinterpret_cast<void *>(addFunction);
-  if (symbol == "twice")
+  if (symbol == kTwice)
     return reinterpret_cast<void *>(twiceFunction);
-  if (symbol == "center")
+  if (symbol == kCenter)
     return reinterpret_cast<void *>(centerFunction);
   return nullptr;
 }

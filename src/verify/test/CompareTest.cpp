@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <span>
 
 using namespace ingot;
 using namespace ingot::verify;
@@ -14,8 +14,8 @@ using testing::HasSubstr;
 namespace {
 
 template <typename T> Value valueOf(DType dtype, std::vector<int64_t> shape, std::vector<T> elements) {
-  auto memory = std::make_shared<std::vector<std::byte>>(elements.size() * sizeof(T));
-  std::memcpy(memory->data(), elements.data(), memory->size());
+  auto bytes = std::as_bytes(std::span(elements));
+  auto memory = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
   return {dtype, std::move(shape), *memory, memory};
 }
 

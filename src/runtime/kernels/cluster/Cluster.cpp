@@ -2,6 +2,7 @@
 #include "base/Bytes.h"
 #include "runtime/TensorDesc.h"
 #include "runtime/kernels/cluster/ClusterLoop.h"
+#include "runtime/kernels/cluster/ClusterSymbol.h"
 #include "runtime/kernels/elementwise/Checks.h"
 #include "runtime/kernels/view/StridedCopy.h"
 
@@ -171,15 +172,27 @@ Status checkResults(const StepContext &context, const Iteration &iteration, std:
   return {};
 }
 
+/// The compiled function, if it is one for these operands and results.
+Result<ClusterFunction> findFunction(const StepContext &context, std::span<const TensorDesc> results) {
+  INGOT_TRY(std::string symbol, requiredAttr<std::string>(context, "symbol"));
+  std::vector<DType> from, to;
+  for (const BoundOperand &operand : context.operands)
+    from.push_back(operand.desc.dtype);
+  for (const TensorDesc &result : results)
+    to.push_back(result.dtype);
+  if (!symbol.ends_with(clusterSignature(context.attr<bool>("reduce", false), from, to)))
+    return badStep(context, "the function `" + symbol + "` is for other types");
+  void *address = context.findSymbol ? context.findSymbol(symbol) : nullptr;
+  if (!address)
+    return badStep(context, "the kernel library has no function `" + symbol + "`");
+  return reinterpret_cast<ClusterFunction>(address);
+}
+
 Result<std::unique_ptr<BoundKernel>> bindCluster(const StepContext &context, std::span<const TensorDesc> results) {
   INGOT_TRY(Iteration iteration, iterationOf(context));
   INGOT_CHECK(checkResults(context, iteration, results));
   auto kernel = std::make_unique<ClusterKernel>();
-  INGOT_TRY(std::string symbol, requiredAttr<std::string>(context, "symbol"));
-  void *address = context.findSymbol ? context.findSymbol(symbol) : nullptr;
-  if (!address)
-    return badStep(context, "the kernel library has no function `" + symbol + "`");
-  kernel->function = reinterpret_cast<ClusterFunction>(address);
+  INGOT_TRY(kernel->function, findFunction(context, results));
   if (context.operands.size() + results.size() > ClusterLoop::kMaxTensors || results.empty())
     return badStep(context, "too many operands");
 

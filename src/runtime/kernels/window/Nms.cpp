@@ -4,7 +4,6 @@
 #include "runtime/kernels/elementwise/Scalar.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace ingot {
@@ -77,7 +76,7 @@ Result<std::vector<EvaluatedResult>> evaluateNms(const StepContext &context) {
   const size_t bytes = kept.size() * sizeof(int64_t);
   result.data =
       std::shared_ptr<std::byte>(new std::byte[std::max<size_t>(bytes, 1)], std::default_delete<std::byte[]>());
-  std::memcpy(result.data.get(), kept.data(), bytes);
+  std::ranges::copy(kept, reinterpret_cast<int64_t *>(result.data.get()));
   std::vector<EvaluatedResult> results;
   results.push_back(std::move(result));
   return results;
