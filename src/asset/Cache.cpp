@@ -68,8 +68,11 @@ std::string metaText(const Meta &meta) {
   json files = json::object();
   for (const auto &[name, file] : meta.files)
     files[name] = {{"size", file.size}, {"xxh3_128", file.checksum.hex()}};
-  json value = {
-      {"ingot", meta.ingotVersion}, {"cpu", meta.cpuKey}, {"program", meta.program.hex()}, {"files", std::move(files)}};
+  json value = {{"ingot", meta.ingotVersion},
+                {"format", kCacheFormat},
+                {"cpu", meta.cpuKey},
+                {"program", meta.program.hex()},
+                {"files", std::move(files)}};
   return value.dump(1) + "\n";
 }
 
@@ -87,7 +90,8 @@ std::shared_ptr<MappedFile> mapChecked(const std::string &folder, const std::str
 Hash128 programChecksum(const Asset &asset) { return asset.manifest.files.find(kProgramFile)->second.checksum; }
 
 bool fits(const json &meta, const Asset &asset, std::string_view cpuKey) {
-  return meta.is_object() && meta.value("ingot", json()) == INGOT_VERSION && meta.value("cpu", json()) == cpuKey &&
+  return meta.is_object() && meta.value("ingot", json()) == INGOT_VERSION &&
+         meta.value("format", json()) == kCacheFormat && meta.value("cpu", json()) == cpuKey &&
          meta.value("program", json()) == programChecksum(asset).hex() && meta.value("files", json()).is_object();
 }
 

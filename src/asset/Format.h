@@ -54,6 +54,8 @@ inline constexpr std::string_view kKernelsFile = "kernels.so";
 inline constexpr std::string_view kMetaFile = "meta.json";
 inline constexpr std::string_view kPreparedFile = "prepared.bin";
 inline constexpr std::string_view kIntactFile = "intact";
+/// Of plans and compiled functions: entries of another one are made anew. Count it up with every change of either.
+inline constexpr int kCacheFormat = 2;
 
 /// The asset runs some of its operators with the libtorch plugin.
 inline constexpr std::string_view kRequiresLibtorch = "libtorch";

@@ -68,6 +68,7 @@ Status Binder::bindKernels(Binding &binding) {
                     {},
                     workOf(*draft.step, draft.operands, draft.results)};
     bound.work.isCopy = draft.isCopy;
+    bound.work.reorders = draft.isCopy ? 1 : bound.kernel->reorders();
     if (size_t bytes = bound.kernel->scratchBytes()) {
       buffers.push_back({.bytes = bytes, .first = static_cast<int32_t>(i), .last = static_cast<int32_t>(i)});
       alias.push_back({static_cast<int32_t>(buffers.size() - 1), 0});

@@ -76,6 +76,8 @@ public:
   /// Bytes of 64-byte-aligned scratch memory that run() needs.
   virtual size_t scratchBytes() const { return 0; }
   virtual Status run(const KernelArgs &args) const = 0;
+  /// Operands that every run copies into another layout first.
+  virtual int reorders() const { return 0; }
 };
 
 /// A result whose sizes nobody knew before its content: contiguous memory of its own, or a number.

@@ -15,6 +15,7 @@ struct StepWork {
   double operations = 0;
   double bytes = 0;
   bool isCopy = false; ///< put in by the runtime, because a kernel needs another layout
+  int reorders = 0;    ///< copies into another layout: this one, or those that the kernel makes
 };
 
 StepWork workOf(const Step &step, std::span<const BoundOperand> operands, std::span<const ResultDesc> results);

@@ -134,6 +134,14 @@ Result<Records> record(const ProfileOptions &options) {
   return std::move(profile.records);
 }
 
+/// Copies into another layout in one call.
+size_t reordersOf(const Records &records, size_t calls) {
+  size_t sum = 0;
+  for (const StepProfile::Record &record : records)
+    sum += static_cast<size_t>(record.work.reorders);
+  return sum / calls;
+}
+
 json limitsJson(const MachineLimits &limits) {
   return {{"gflops", limits.gigaflops}, {"gigabytes_per_second", limits.gigabytesPerSecond}};
 }
@@ -144,7 +152,9 @@ Status profile(const ProfileOptions &options, bool asJson) {
     return unsupportedError("the program has no steps to measure");
   const MachineLimits limits = measureMachine();
   const std::vector<Share> kernels = sharesBy(records, kernelOf), places = sharesBy(records, placeOf);
+  const size_t reorders = reordersOf(records, options.calls);
   const json summary = {{"calls", options.calls},
+                        {"reorders", reorders},
                         {"threads", ingot_get_num_threads()},
                         {"machine", limitsJson(limits)},
                         {"by_kernel", sharesJson(kernels, options.calls)},
@@ -159,7 +169,8 @@ Status profile(const ProfileOptions &options, bool asJson) {
   }
   std::cout << options.calls << " calls with " << ingot_get_num_threads()
             << " threads; this machine: " << fixedText(limits.gigaflops, 0) << " GFLOP/s, "
-            << fixedText(limits.gigabytesPerSecond, 1) << " GB/s\n\n";
+            << fixedText(limits.gigabytesPerSecond, 1) << " GB/s\n"
+            << "copies into another layout in a call: " << reorders << "\n\n";
   printShares("kernel", kernels, options.calls, options.rows);
   printShares("line and node", places, options.calls, options.rows);
   return {};

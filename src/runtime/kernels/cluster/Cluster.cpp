@@ -106,6 +106,7 @@ struct ClusterKernel : BoundKernel {
   size_t scratch = 0;
 
   size_t scratchBytes() const override { return scratch; }
+  int reorders() const override { return static_cast<int>(copies.size()); }
 
   Status run(const KernelArgs &args) const override {
     std::array<void *, ClusterLoop::kMaxTensors> pointers;

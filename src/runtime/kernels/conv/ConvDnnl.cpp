@@ -33,6 +33,10 @@ struct Converted {
 class DnnlConv final : public BoundKernel {
 public:
   size_t scratchBytes() const override { return scratch.bytes(); }
+  int reorders() const override {
+    auto isCopied = [](const Converted &operand) { return operand.copy || operand.reorder ? 1 : 0; };
+    return isCopied(x) + (packed ? 0 : isCopied(weight)) + isCopied(bias) + isCopied(residual);
+  }
 
   Status run(const KernelArgs &args) const override {
     INGOT_TRY(void *source, x.prepare(args.operands[ConvX], args.scratch));

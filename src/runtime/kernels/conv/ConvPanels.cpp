@@ -82,14 +82,17 @@ private:
 
 class PanelConv final : public BoundKernel {
 public:
-  PanelConv(const ConvProblem &problem, const Geometry &g, bool needsCopy)
+  PanelConv(const ConvProblem &problem, const Geometry &g, bool isChannelsLast)
       : g(g), panels(gemm::sharedPanels(panelSource(problem, g))), taps(tapsOf(g)), activation(problem.activation),
         hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (needsCopy)
+    if (!isChannelsLast || g.isPadded())
       input.emplace(problem, g);
+    isReordered = !isChannelsLast;
   }
 
   size_t scratchBytes() const override { return input ? static_cast<size_t>(input->elements() * kFloat) : 0; }
+
+  int reorders() const override { return isReordered ? 1 : 0; }
 
   Status run(const KernelArgs &args) const override {
     const auto *x = static_cast<const float *>(args.operands[ConvX]);
@@ -164,7 +167,7 @@ private:
   std::vector<int64_t> taps;
   std::optional<PaddedInput> input;
   Activation activation;
-  bool hasBias, hasResidual;
+  bool hasBias, hasResidual, isReordered = false;
 };
 
 } // namespace
@@ -194,8 +197,8 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
   if ((filled > kMaxWaste * columns && !hasFewPixels(g)) || !hasPlainAdditions)
     return nullptr;
-  const bool isInPlace = !g.isPadded() && hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes));
-  return std::make_unique<PanelConv>(problem, g, !isInPlace);
+  return std::make_unique<PanelConv>(problem, g,
+                                     hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)));
 }
 
 } // namespace ingot

@@ -146,6 +146,8 @@ public:
     return copy ? static_cast<size_t>(g.images * g.in.height * g.in.width * g.channels) * sizeof(float) : 0;
   }
 
+  int reorders() const override { return copy ? 1 : 0; }
+
   Status run(const KernelArgs &args) const override {
     const void *x = args.operands[ConvX];
     if (copy) {
