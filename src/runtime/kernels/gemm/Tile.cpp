@@ -25,14 +25,14 @@ template <int Rows> struct Sums {
   __m512 low[Rows], high[Rows];
 };
 
-template <int Rows>
+template <int Rows, bool jumps>
 INGOT_AVX512_INLINE void addStep(Sums<Rows> &sums, const float *a, int64_t stride, int64_t jump, const float *b) {
   const __m512 low = _mm512_loadu_ps(b), high = _mm512_loadu_ps(b + kLanes);
   _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
   _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel + kLanes), _MM_HINT_T0);
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
-    const __m512 x = _mm512_set1_ps((i < kHalfTile ? a : a + jump)[i * stride]);
+    const __m512 x = _mm512_set1_ps((jumps && i >= kHalfTile ? a + jump : a)[i * stride]);
     sums.low[i] = _mm512_fmadd_ps(x, low, sums.low[i]);
     sums.high[i] = _mm512_fmadd_ps(x, high, sums.high[i]);
   }
@@ -64,7 +64,8 @@ template <int Rows> INGOT_AVX512_INLINE void store(Sums<Rows> &sums, const Tile 
   }
 }
 
-template <int Rows> INGOT_AVX512 void compute(const Tile &tile) {
+/// Most tiles do not jump, and have fewer addresses to compute.
+template <int Rows, bool jumps = false> INGOT_AVX512 void compute(const Tile &tile) {
   Sums<Rows> sums;
   const __m512 low = _mm512_loadu_ps(tile.start), high = _mm512_loadu_ps(tile.start + kLanes);
 #pragma unroll
@@ -82,10 +83,10 @@ template <int Rows> INGOT_AVX512 void compute(const Tile &tile) {
       for (int64_t line = 0; line < tile.aheadLines; ++line, ahead += kLine)
         _mm_prefetch(ahead, _MM_HINT_T1);
       for (const float *end = a + kAheadSteps; a != end; ++a, b += kPanel)
-        addStep<Rows>(sums, a, stride, tile.aJump, b);
+        addStep<Rows, jumps>(sums, a, stride, tile.aJump, b);
     }
     for (; k < tile.depth; ++k, ++a, b += kPanel)
-      addStep<Rows>(sums, a, stride, tile.aJump, b);
+      addStep<Rows, jumps>(sums, a, stride, tile.aJump, b);
   }
   store<Rows>(sums, tile);
 }
@@ -101,6 +102,8 @@ template <size_t... I> constexpr std::array<TileFunction, sizeof...(I)> tileFunc
 bool canComputeTiles() { return avx512::isThere(); }
 
 void computeTile(const Tile &tile, int64_t rows) {
+  if (tile.aJump != 0)
+    return compute<kTileRows, true>(tile);
   static constexpr auto functions = tileFunctions(std::make_index_sequence<kTileRows>());
   functions[static_cast<size_t>(rows - 1)](tile);
 }

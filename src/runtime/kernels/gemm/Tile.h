@@ -17,7 +17,7 @@ inline constexpr int64_t kHalfTile = kTileRows / 2;
 struct Tile {
   const float *a = nullptr;      ///< first row
   int64_t aStride = 0;           ///< from row to row
-  int64_t aJump = 0;             ///< what is added from row kHalfTile on
+  int64_t aJump = 0;             ///< what is added from row kHalfTile on; not 0 in whole tiles only
   std::span<const int64_t> taps; ///< what is added to `a`, one product after the other
   int64_t depth = 0;             ///< elements of a row that one tap reads
   const float *panel = nullptr;  ///< [taps * depth][32]
