@@ -65,8 +65,7 @@ void IntactFiles::save() const {
   std::string text = title + "\n";
   for (const std::string &line : current)
     text += line + "\n";
-  if (Result<AtomicFile> file = AtomicFile::create(path); file && file->write(text))
-    (void)file->commit();
+  (void)writeFileAtomically(path, text);
 }
 
 } // namespace ingot::asset

@@ -126,10 +126,6 @@ private:
     });
   }
 
-  struct Range {
-    int64_t begin, end;
-  };
-
   const float *lineOf(const float *x, int64_t row) const {
     return x + row / g.out.height * g.imageElements() + row % g.out.height * g.stride.height * g.rowElements();
   }

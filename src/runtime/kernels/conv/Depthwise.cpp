@@ -129,10 +129,6 @@ std::vector<float> packFilters(const ConvProblem &problem, const Geometry &g) {
   return packed;
 }
 
-struct Range {
-  int64_t begin, end;
-};
-
 class DepthwiseConv final : public BoundKernel {
 public:
   DepthwiseConv(const ConvProblem &problem, const Geometry &g, bool needsCopy)

@@ -5,6 +5,12 @@
 
 namespace ingot {
 
+/// Rows, panels or patches [begin, end) of a task.
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
 /// The last two spatial dimensions; a signal is an image of one row.
 struct Plane {
   int64_t height = 1, width = 1;

@@ -106,11 +106,6 @@ INGOT_AVX512 void finishPatch(const float *sums, int64_t stride, const Target &t
     finishLanes(sums + c, stride, target, channel + c, avx512::firstOf(columns - c));
 }
 
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-
 gemm::PanelSource filterSource(const ConvProblem &problem, const Geometry &g) {
   const std::vector<int64_t> &strides = problem.weight.strides;
   return {static_cast<const float *>(problem.weightData),

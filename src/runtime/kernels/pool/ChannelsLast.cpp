@@ -1,5 +1,6 @@
 // Pooling of channels-last float32: the inner loops run over channels, which lie together.
 #include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/norm/Rows.h"
 #include "runtime/kernels/pool/Pool.h"
 #include "runtime/threads/Pool.h"
 
@@ -29,11 +30,6 @@ INGOT_SIMD void maxRowOnly(float *__restrict best, const float *__restrict x, in
 INGOT_SIMD void widen(int64_t *__restrict to, const int32_t *__restrict from, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = from[i];
-}
-
-INGOT_SIMD void addRow(float *__restrict sum, const float *__restrict x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    sum[i] += x[i];
 }
 
 INGOT_SIMD void scaleRow(float *__restrict to, const float *__restrict from, float divisor, int64_t count) {
@@ -123,7 +119,7 @@ private:
     for (int64_t c = 0; c < problem.channels; c += kBlock) {
       const int64_t count = std::min(kBlock, problem.channels - c);
       float sums[kBlock] = {};
-      forEachInWindow(at, [&](int64_t offset, int32_t) { addRow(sums, x + offset + c, count); });
+      forEachInWindow(at, [&](int64_t offset, int32_t) { rows::addTo(sums, x + offset + c, count); });
       scaleRow(static_cast<float *>(args.results[0]) + target(n, at) + c, sums, static_cast<float>(divisor), count);
     }
   }

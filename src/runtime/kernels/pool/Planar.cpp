@@ -1,5 +1,5 @@
 // Averages over windows of row-major float32: columns of a window's rows are added up first, whole rows at once.
-#include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/norm/Rows.h"
 #include "runtime/kernels/pool/Pool.h"
 #include "runtime/threads/Pool.h"
 
@@ -7,11 +7,6 @@
 
 namespace ingot {
 namespace {
-
-INGOT_SIMD void addRow(float *__restrict sums, const float *__restrict x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    sums[i] += x[i];
-}
 
 class PlanarAvgPool final : public BoundKernel {
 public:
@@ -33,17 +28,17 @@ public:
 
 private:
   void computeRow(const float *x, float *result, int64_t row, std::vector<float> &sums) const {
-    const PoolWindow &rows = problem.windows[1][static_cast<size_t>(row)];
+    const PoolWindow &lines = problem.windows[1][static_cast<size_t>(row)];
     std::ranges::fill(sums, 0.0f);
-    for (int64_t i = 0; i < rows.count; ++i)
-      addRow(sums.data(), x + (rows.first + i) * problem.in[2], problem.in[2]);
+    for (int64_t i = 0; i < lines.count; ++i)
+      rows::addTo(sums.data(), x + (lines.first + i) * problem.in[2], problem.in[2]);
     for (int64_t w = 0; w < problem.out[2]; ++w) {
       const PoolWindow &columns = problem.windows[2][static_cast<size_t>(w)];
       float sum = 0;
       for (int64_t i = 0; i < columns.count; ++i)
         sum += sums[static_cast<size_t>(columns.first + i)];
-      const int64_t read = rows.count * columns.count;
-      result[w] = read == 0 ? 0 : sum / static_cast<float>(problem.divisorFor(read, rows.padded * columns.padded));
+      const int64_t read = lines.count * columns.count;
+      result[w] = read == 0 ? 0 : sum / static_cast<float>(problem.divisorFor(read, lines.padded * columns.padded));
     }
   }
 
