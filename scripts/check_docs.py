@@ -23,7 +23,13 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z]+):", (repo.ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def document_problems(path: Path, source: str, targets: set[str]) -> list[str]:
+def repository_paths() -> set[Path]:
+    """Files of the repository and their folders; what a run leaves beside them (and git ignores) is not of it."""
+    files = repo.files()
+    return {*files, *(folder for path in files for folder in path.parents)}
+
+
+def document_problems(path: Path, source: str, targets: set[str], paths: set[Path]) -> list[str]:
     found = []
     prose = FENCE.sub("", source)
     for link in LINK.findall(prose):
@@ -34,7 +40,7 @@ def document_problems(path: Path, source: str, targets: set[str]) -> list[str]:
                 found.append(f"{path}: the link {link} leads nowhere")
     codes = CODE.findall(prose)
     for code in codes:
-        if REPO_PATH.match(code) and not (repo.ROOT / code).exists():
+        if REPO_PATH.match(code) and Path(code) not in paths:
             found.append(f"{path}: there is no {code}")
     commands = [
         line for fence in FENCE.findall(source) for line in fence.splitlines() if line.lstrip("$ ").startswith("make ")
@@ -48,10 +54,10 @@ def document_problems(path: Path, source: str, targets: set[str]) -> list[str]:
 
 def main() -> None:
     problems = [f"{name} is out of date: run `make docs`" for name in generate.stale()]
-    targets = make_targets()
+    targets, paths = make_targets(), repository_paths()
     for path in repo.files(".md"):
         if path.parts[:2] != ("docs", "generated"):
-            problems += document_problems(path, repo.text(path) or "", targets)
+            problems += document_problems(path, repo.text(path) or "", targets, paths)
     repo.finish("check_docs", problems)
 
 
