@@ -109,9 +109,8 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
       return depthwise;
     if (auto winograd = makeWinogradConv(problem))
       return winograd;
-    if (problem.spatialRank() <= 2 && prefersPanels(problem))
-      if (auto panels = makePanelConv(problem))
-        return panels;
+    if (auto panels = makePanelConv(problem))
+      return panels;
     if (auto fast = makeDnnlConv(problem))
       return fast;
   }
@@ -132,12 +131,9 @@ Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &contex
   return makeReferenceConv(problem);
 }
 
-Result<std::unique_ptr<BoundKernel>> bindPanelConv(const StepContext &context, std::span<const TensorDesc>) {
+Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
-  auto panels = makePanelConv(problem);
-  if (!panels)
-    return unsupportedError("not for panels");
-  return panels;
+  return makeDnnlConv(problem);
 }
 
 extern const KernelDef kernelDef_conv = {"conv", inferConv, bindConv, true};

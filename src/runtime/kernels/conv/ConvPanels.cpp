@@ -12,18 +12,7 @@
 namespace ingot {
 namespace {
 
-/// Panels are filled up with zeros, which must not be much of the work.
-constexpr double kMaxWaste = 1.2;
-/// Panels win where weights come from memory, which is fetched ahead; oneDNN where they stay in a cache from one tile to
-/// the next. Images with zeros around them have to be copied first, so that more must be won.
-constexpr int64_t kMinPointwiseBytes = 128 << 10, kMinBytes = 1 << 20;
-/// Images of a few pixels (squeeze-and-excite blocks have one) take less time than oneDNN's preparations.
-constexpr int64_t kFewPixels = 16;
-/// Images as they come in: oneDNN computes with whole blocks of channels.
-constexpr int64_t kFewChannels = 4;
 constexpr int64_t kFloat = sizeof(float);
-
-bool hasFewPixels(const Geometry &g) { return g.isPointwise() && g.images * g.out.height * g.out.width <= kFewPixels; }
 
 std::vector<int64_t> tapsOf(const Geometry &g) {
   std::vector<int64_t> taps;
@@ -168,30 +157,14 @@ private:
 
 } // namespace
 
-static bool isSlowElsewhere(Activation activation) {
-  return activation == Activation::Gelu || activation == Activation::GeluTanh || activation == Activation::Silu ||
-         activation == Activation::Sigmoid;
-}
-
-bool prefersPanels(const ConvProblem &problem) {
-  const Geometry g(problem);
-  const bool isShort = hasFewPixels(g) || g.channels <= kFewChannels;
-  // oneDNN takes three times as long for them.
-  const bool hasOwnActivation = g.isPointwise() && isSlowElsewhere(problem.activation);
-  return isShort || hasOwnActivation ||
-         problem.weight.numel() * kFloat >= (g.isPointwise() ? kMinPointwiseBytes : kMinBytes);
-}
-
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
   if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.groups != 1 ||
       problem.spatialRank() > 2)
     return nullptr;
   const Geometry g(problem);
-  const auto columns = static_cast<double>(g.outChannels);
-  const auto filled = static_cast<double>((g.outChannels + gemm::kPanel - 1) / gemm::kPanel * gemm::kPanel);
   const bool hasPlainAdditions = (!problem.bias || problem.bias->isContiguous()) &&
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  if ((filled > kMaxWaste * columns && !hasFewPixels(g)) || !hasPlainAdditions)
+  if (!hasPlainAdditions)
     return nullptr;
   return std::make_unique<PanelConv>(problem, g,
                                      hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)));

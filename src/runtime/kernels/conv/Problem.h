@@ -29,8 +29,6 @@ enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
-/// Whether they are expected to be faster than oneDNN; for one or two spatial dimensions.
-bool prefersPanels(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or would not be faster.
@@ -38,8 +36,8 @@ std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
 
-/// For tests: checks a step and binds it to panels, or to the reference.
-Result<std::unique_ptr<BoundKernel>> bindPanelConv(const StepContext &context, std::span<const TensorDesc> results);
+/// For tests: checks a step and binds it to oneDNN, or to the reference.
+Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, std::span<const TensorDesc> results);
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc> results);
 
 } // namespace ingot

@@ -22,8 +22,9 @@ constexpr int64_t kLine = 64;
 constexpr int64_t kNear = 12;
 constexpr size_t kUnrolled = 4;
 
-template <int Rows> struct Sums {
-  __m512 low[Rows], high[Rows];
+/// One register for every 16 columns that count: the last panel of a matrix may have no more.
+template <int Rows, int Vectors> struct Sums {
+  __m512 of[Rows][Vectors];
 };
 
 /// Where the rows are. Every one is an address that an instruction computes by itself: another addition for each load would
@@ -80,26 +81,31 @@ private:
   }
 };
 
-template <size_t row, size_t step, int Rows, bool jumps>
-INGOT_AVX512_INLINE void addRow(Sums<Rows> &sums, const RowAddresses<jumps> &rows, __m512 low, __m512 high) {
+template <size_t row, size_t step, int Rows, int Vectors, bool jumps>
+INGOT_AVX512_INLINE void addRow(Sums<Rows, Vectors> &sums, const RowAddresses<jumps> &rows,
+                                const __m512 (&columns)[Vectors]) {
   const __m512 x = _mm512_set1_ps(reinterpret_cast<const float *>(rows.template at<row>())[step]);
-  sums.low[row] = _mm512_fmadd_ps(x, low, sums.low[row]);
-  sums.high[row] = _mm512_fmadd_ps(x, high, sums.high[row]);
+#pragma unroll
+  for (int v = 0; v < Vectors; ++v)
+    sums.of[row][v] = _mm512_fmadd_ps(x, columns[v], sums.of[row][v]);
 }
 
-template <size_t step, int Rows, bool jumps, size_t... row>
-INGOT_AVX512_INLINE void addStep(Sums<Rows> &sums, const RowAddresses<jumps> &rows, const float *b,
+template <size_t step, int Rows, int Vectors, bool jumps, size_t... row>
+INGOT_AVX512_INLINE void addStep(Sums<Rows, Vectors> &sums, const RowAddresses<jumps> &rows, const float *b,
                                  std::index_sequence<row...>) {
-  b += step * kPanel;
-  const __m512 low = _mm512_loadu_ps(b), high = _mm512_loadu_ps(b + kLanes);
-  _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
-  _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel + kLanes), _MM_HINT_T0);
-  (addRow<row, step>(sums, rows, low, high), ...);
+  __m512 columns[Vectors];
+#pragma unroll
+  for (int v = 0; v < Vectors; ++v) {
+    const float *at = b + step * kPanel + v * kLanes;
+    columns[v] = _mm512_loadu_ps(at);
+    _mm_prefetch(reinterpret_cast<const char *>(at + kNear * kPanel), _MM_HINT_T0);
+  }
+  (addRow<row, step>(sums, rows, columns), ...);
 }
 
 /// Elements of depth, one after the other.
-template <int Rows, bool jumps, size_t... step>
-INGOT_AVX512_INLINE void addSteps(Sums<Rows> &sums, RowAddresses<jumps> &rows, const float *&b,
+template <int Rows, int Vectors, bool jumps, size_t... step>
+INGOT_AVX512_INLINE void addSteps(Sums<Rows, Vectors> &sums, RowAddresses<jumps> &rows, const float *&b,
                                   std::index_sequence<step...>) {
   rows.pin();
   (addStep<step>(sums, rows, b, std::make_index_sequence<Rows>()), ...);
@@ -107,41 +113,42 @@ INGOT_AVX512_INLINE void addSteps(Sums<Rows> &sums, RowAddresses<jumps> &rows, c
   b += sizeof...(step) * kPanel;
 }
 
-template <int Rows> INGOT_AVX512_INLINE void store(Sums<Rows> &sums, const Tile &tile) {
-  const __mmask16 low = firstOf(tile.columns), high = firstOf(tile.columns - kLanes);
+template <int Rows, int Vectors> INGOT_AVX512_INLINE void store(Sums<Rows, Vectors> &sums, const Tile &tile) {
   const __m512 floor = _mm512_set1_ps(tile.floor), ceiling = _mm512_set1_ps(tile.ceiling);
+  const __mmask16 stored[2] = {firstOf(tile.columns), firstOf(tile.columns - kLanes)};
   if (tile.added) {
 #pragma unroll
-    for (int i = 0; i < Rows; ++i) {
-      const float *added = tile.added + i * tile.outStride;
-      sums.low[i] = _mm512_add_ps(sums.low[i], _mm512_maskz_loadu_ps(low, added));
-      sums.high[i] = _mm512_add_ps(sums.high[i], _mm512_maskz_loadu_ps(high, added + kLanes));
-    }
+    for (int i = 0; i < Rows; ++i)
+#pragma unroll
+      for (int v = 0; v < Vectors; ++v) {
+        const float *added = tile.added + i * tile.outStride + v * kLanes;
+        sums.of[i][v] = _mm512_add_ps(sums.of[i][v], _mm512_maskz_loadu_ps(stored[v], added));
+      }
   }
   if (tile.isSilu) {
 #pragma unroll
-    for (int i = 0; i < Rows; ++i) {
-      sums.low[i] = avx512::silu(sums.low[i]);
-      sums.high[i] = avx512::silu(sums.high[i]);
-    }
+    for (int i = 0; i < Rows; ++i)
+#pragma unroll
+      for (int v = 0; v < Vectors; ++v)
+        sums.of[i][v] = avx512::silu(sums.of[i][v]);
   }
 #pragma unroll
-  for (int i = 0; i < Rows; ++i) {
-    float *out = tile.out + i * tile.outStride;
-    _mm512_mask_storeu_ps(out, low, limited(sums.low[i], floor, ceiling));
-    _mm512_mask_storeu_ps(out + kLanes, high, limited(sums.high[i], floor, ceiling));
-  }
+  for (int i = 0; i < Rows; ++i)
+#pragma unroll
+    for (int v = 0; v < Vectors; ++v) {
+      float *out = tile.out + i * tile.outStride + v * kLanes;
+      _mm512_mask_storeu_ps(out, stored[v], limited(sums.of[i][v], floor, ceiling));
+    }
 }
 
 /// Most tiles do not jump, and have fewer addresses to compute.
-template <int Rows, bool jumps = false> INGOT_AVX512 void compute(const Tile &tile) {
-  Sums<Rows> sums;
-  const __m512 low = _mm512_loadu_ps(tile.start), high = _mm512_loadu_ps(tile.start + kLanes);
+template <int Rows, int Vectors = 2, bool jumps = false> INGOT_AVX512 void compute(const Tile &tile) {
+  Sums<Rows, Vectors> sums;
 #pragma unroll
-  for (int i = 0; i < Rows; ++i) {
-    sums.low[i] = low;
-    sums.high[i] = high;
-  }
+  for (int i = 0; i < Rows; ++i)
+#pragma unroll
+    for (int v = 0; v < Vectors; ++v)
+      sums.of[i][v] = _mm512_loadu_ps(tile.start + v * kLanes);
   const float *b = tile.panel;
   const char *ahead = tile.ahead;
   RowAddresses<jumps> rows(tile);
@@ -157,13 +164,14 @@ template <int Rows, bool jumps = false> INGOT_AVX512 void compute(const Tile &ti
     for (; k < tile.depth; ++k)
       addSteps(sums, rows, b, std::make_index_sequence<1>());
   }
-  store<Rows>(sums, tile);
+  store(sums, tile);
 }
 
 using TileFunction = void (*)(const Tile &);
 
-template <size_t... I> constexpr std::array<TileFunction, sizeof...(I)> tileFunctions(std::index_sequence<I...>) {
-  return {compute<static_cast<int>(I) + 1>...};
+template <int Vectors, size_t... I>
+constexpr std::array<TileFunction, sizeof...(I)> tileFunctions(std::index_sequence<I...>) {
+  return {compute<static_cast<int>(I) + 1, Vectors>...};
 }
 
 } // namespace
@@ -171,10 +179,11 @@ template <size_t... I> constexpr std::array<TileFunction, sizeof...(I)> tileFunc
 bool canComputeTiles() { return avx512::isThere(); }
 
 void computeTile(const Tile &tile, int64_t rows) {
+  static constexpr auto wide = tileFunctions<2>(std::make_index_sequence<kTileRows>());
+  static constexpr auto narrow = tileFunctions<1>(std::make_index_sequence<kTileRows>());
   if (tile.aJump != 0)
-    return compute<kTileRows, true>(tile);
-  static constexpr auto functions = tileFunctions(std::make_index_sequence<kTileRows>());
-  functions[static_cast<size_t>(rows - 1)](tile);
+    return compute<kTileRows, 2, true>(tile);
+  (tile.columns <= kLanes ? narrow : wide)[static_cast<size_t>(rows - 1)](tile);
 }
 
 #else
