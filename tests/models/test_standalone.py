@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import ingot as package
@@ -35,18 +34,30 @@ def test_links_neither_python_nor_torch() -> None:
             assert word not in libraries, f"{binary.name} loads {word}:\n{libraries}"
 
 
-def test_specialised_asset_runs_without_the_compiler(asset: Path, tmp_path: Path) -> None:
-    for folder in ("bin", "lib"):
-        (tmp_path / folder).mkdir()
-    shutil.copy(INGOT, tmp_path / "bin")
+def run_with_the_runtime_alone(asset: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    for name in ("bin", "lib"):
+        (folder / name).mkdir()
+    shutil.copy(INGOT, folder / "bin")
     for library in ("libingot_runtime.so", "libingomp.so"):
-        shutil.copy(LIBRARIES / library, tmp_path / "lib")
-    # oneDNN comes from the environment's own folder, as on any machine it is installed on.
-    env = {**os.environ, "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{Path(sys.prefix) / 'lib'}"}
-    command = [tmp_path / "bin" / "ingot", "run", asset, "--random-seed", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+        shutil.copy(LIBRARIES / library, folder / "lib")
+    env = {**os.environ, "LD_LIBRARY_PATH": str(folder / "lib")}
+    command = [folder / "bin" / "ingot", "run", asset, "--random-seed", "1"]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+
+def test_specialised_asset_runs_without_the_compiler(asset: Path, tmp_path: Path) -> None:
+    done = run_with_the_runtime_alone(asset, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "float32" in done.stdout
+
+
+def test_an_asset_that_needs_onednn_says_so_without_it(tmp_path: Path) -> None:
+    module = torch.nn.ConvTranspose2d(4, 4, 3).eval()
+    pt2 = save_pt2(export(module, (torch.randn(1, 4, 5, 5),)), tmp_path / "m.pt2")
+    ingot("convert", pt2, "-o", tmp_path / "m.ingot", "--specialise")
+    done = run_with_the_runtime_alone(tmp_path / "m.ingot", tmp_path)
+    assert done.returncode != 0
+    assert "oneDNN cannot be loaded" in done.stderr and "libingot_dnnl.so" in done.stderr
 
 
 def test_same_results_from_the_cache(asset: Path, tmp_path: Path) -> None:

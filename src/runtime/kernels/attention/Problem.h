@@ -37,7 +37,7 @@ Result<std::unique_ptr<BoundKernel>> makeReferenceAttention(const AttentionProbl
 /// float32 with contiguous rows of queries, for some of them at least; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelAttention(const AttentionProblem &problem);
 /// float32 with contiguous rows.
-std::unique_ptr<BoundKernel> makeTiledAttention(const AttentionProblem &problem);
+Result<std::unique_ptr<BoundKernel>> makeTiledAttention(const AttentionProblem &problem);
 
 /// For tests: checks a step and binds it to the reference.
 Result<std::unique_ptr<BoundKernel>> bindReferenceAttention(const StepContext &context,

@@ -1,9 +1,8 @@
 // Attention of float32: a tile of queries at a time, so that their scores stay in the cache.
+#include "runtime/dnnl/DnnlApi.h"
 #include "runtime/kernels/attention/Scores.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
-
-#include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +20,7 @@ struct Tile {
 
 class TiledAttention final : public BoundKernel {
 public:
-  explicit TiledAttention(const AttentionProblem &p) : problem(p) {
+  TiledAttention(const AttentionProblem &p, const DnnlApi *dnnl) : problem(p), dnnl(dnnl) {
     // Rows of the tile are rounded to whole ones of the matrix product's blocks.
     tileRows = std::clamp<int64_t>(kTileElements / std::max<int64_t>(1, problem.keys) / 8 * 8, 16, 128);
     tileRows = std::min(tileRows, problem.queries);
@@ -69,15 +68,14 @@ private:
                     tile.first * out.row;
     float *factors = scores + tileRows * problem.keys;
     // Leading dimensions of single rows may be anything, but not less than a row.
-    if (dnnl_sgemm('N', 'T', tile.count, keys, problem.depth, static_cast<float>(problem.scale), q,
-                   std::max(qs.row, problem.depth), k, std::max(ks.row, problem.depth), 0.0f, scores,
-                   keys) != dnnl_success)
+    if (!dnnl->multiply({true, tile.count, keys, problem.depth, static_cast<float>(problem.scale), q,
+                         std::max(qs.row, problem.depth), k, std::max(ks.row, problem.depth), scores, keys}))
       return false;
     for (int64_t i = 0; i < tile.count; ++i)
       factors[i] = weightsOf(problem, args, {tile.batch, tile.head, tile.first + i}, scores + i * keys, keys);
     const int64_t resultRow = std::max(out.row, problem.valueDepth);
-    if (dnnl_sgemm('N', 'N', tile.count, problem.valueDepth, keys, 1.0f, scores, keys, v,
-                   std::max(vs.row, problem.valueDepth), 0.0f, result, resultRow) != dnnl_success)
+    if (!dnnl->multiply({false, tile.count, problem.valueDepth, keys, 1.0f, scores, keys, v,
+                         std::max(vs.row, problem.valueDepth), result, resultRow}))
       return false;
     for (int64_t i = 0; i < tile.count; ++i)
       rows::scale(result + i * resultRow, result + i * resultRow, factors[i], problem.valueDepth);
@@ -85,13 +83,15 @@ private:
   }
 
   AttentionProblem problem;
+  const DnnlApi *dnnl;
   int64_t tileRows = 1, tilesPerHead = 1, tiles = 1, workers = 1, slotElements = 0;
 };
 
 } // namespace
 
-std::unique_ptr<BoundKernel> makeTiledAttention(const AttentionProblem &problem) {
-  return std::make_unique<TiledAttention>(problem);
+Result<std::unique_ptr<BoundKernel>> makeTiledAttention(const AttentionProblem &problem) {
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  return makeKernel<TiledAttention>(problem, dnnl);
 }
 
 } // namespace ingot

@@ -1,5 +1,5 @@
 // The checks of a convolution step, and the choice between implementations.
-#include "runtime/kernels/conv/Problem.h"
+#include "runtime/dnnl/DnnlApi.h"
 
 #include <algorithm>
 
@@ -111,7 +111,8 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
       return winograd;
     if (auto panels = makePanelConv(problem))
       return panels;
-    if (auto fast = makeDnnlConv(problem))
+    INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+    if (auto fast = dnnl->makeConv(problem))
       return fast;
   }
   return makeReferenceConv(problem);
@@ -133,7 +134,8 @@ Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &contex
 
 Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
-  return makeDnnlConv(problem);
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  return dnnl->makeConv(problem);
 }
 
 extern const KernelDef kernelDef_conv = {"conv", inferConv, bindConv, true};

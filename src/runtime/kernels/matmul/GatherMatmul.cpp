@@ -1,10 +1,9 @@
 // gather_matmul: products with matrices that indices choose from a table, read where they lie.
+#include "runtime/dnnl/DnnlApi.h"
 #include "runtime/kernels/elementwise/Checks.h"
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/index/Index.h"
 #include "runtime/threads/Pool.h"
-
-#include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -43,8 +42,8 @@ INGOT_SIMD void multiplyFew(const float *a, const float *b, float *c, int64_t ro
 
 class GatherMatmul final : public BoundKernel {
 public:
-  explicit GatherMatmul(GatherProblem p)
-      : problem(std::move(p)), batchSizes(problem.result.sizes.begin(), problem.result.sizes.end() - 2),
+  GatherMatmul(GatherProblem p, const DnnlApi *dnnl)
+      : problem(std::move(p)), dnnl(dnnl), batchSizes(problem.result.sizes.begin(), problem.result.sizes.end() - 2),
         positions("gather_matmul", problem.indices, batchSizes, problem.table.sizes[0]),
         pieces((problem.n + kColumns - 1) / kColumns) {}
 
@@ -71,13 +70,13 @@ private:
     const float *b = static_cast<const float *>(args.operands[GatherTable]) + row * problem.k * problem.n + column;
     float *c = static_cast<float *>(args.results[0]) + batch * problem.m * problem.n + column;
     if (problem.m > kFewRows)
-      return dnnl_sgemm('N', 'N', problem.m, columns, problem.k, 1.0F, a, problem.k, b, problem.n, 0.0F, c,
-                        problem.n) == dnnl_success;
+      return dnnl->multiply({false, problem.m, columns, problem.k, 1.0F, a, problem.k, b, problem.n, c, problem.n});
     multiplyFew(a, b, c, problem.m, columns, problem.n, problem.k);
     return true;
   }
 
   GatherProblem problem;
+  const DnnlApi *dnnl; ///< for more than a few rows
   std::vector<int64_t> batchSizes;
   Positions positions;
   int64_t pieces;
@@ -152,7 +151,11 @@ Result<std::unique_ptr<BoundKernel>> bindGather(const StepContext &context, std:
   INGOT_TRY(GatherProblem problem, makeProblem(context));
   if (problem.result.numel() == 0 || problem.k == 0)
     return makeKernel<NoProducts>(static_cast<size_t>(problem.result.numel()) * sizeof(float));
-  return makeKernel<GatherMatmul>(std::move(problem));
+  const DnnlApi *dnnl = nullptr;
+  if (problem.m > kFewRows) {
+    INGOT_TRY(dnnl, dnnlApi());
+  }
+  return makeKernel<GatherMatmul>(std::move(problem), dnnl);
 }
 
 } // namespace

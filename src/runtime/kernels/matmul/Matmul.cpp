@@ -1,10 +1,13 @@
 // The checks of a matmul step, and the choice between implementations.
-#include "runtime/kernels/matmul/Problem.h"
+#include "runtime/dnnl/DnnlApi.h"
 
 #include "runtime/TensorDesc.h"
 
 namespace ingot {
 namespace {
+
+/// Multiplications that are done before oneDNN has made its program for them.
+constexpr int64_t kSmall = 1 << 14;
 
 /// Whether the reference can compute it: with activations of floats only where there are floats.
 Status checkTypes(const StepContext &context, DType dtype, Activation activation) {
@@ -78,13 +81,22 @@ Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std:
       return panels;
     if (auto batched = makeBatchedMatmul(problem))
       return batched;
-    if (auto fast = makeDnnlMatmul(problem))
-      return fast;
+    if (problem.result.numel() * problem.k > kSmall) {
+      INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+      if (auto fast = dnnl->makeMatmul(problem))
+        return fast;
+    }
   }
   return makeReferenceMatmul(problem);
 }
 
 } // namespace
+
+Result<std::unique_ptr<BoundKernel>> bindDnnlMatmul(const StepContext &context, std::span<const TensorDesc>) {
+  INGOT_TRY(MatmulProblem problem, makeProblem(context));
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  return dnnl->makeMatmul(problem);
+}
 
 Result<std::unique_ptr<BoundKernel>> bindReferenceMatmul(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(MatmulProblem problem, makeProblem(context));

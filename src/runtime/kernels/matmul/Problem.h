@@ -23,10 +23,9 @@ std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem);
 std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem);
 /// float32, without empty dimensions: many small matrices; null where it cannot.
 std::unique_ptr<BoundKernel> makeBatchedMatmul(const MatmulProblem &problem);
-/// float32, without empty dimensions.
-Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem);
 
-/// For tests: checks a step and binds it to the reference.
+/// For tests: checks a step and binds it to oneDNN, or to the reference.
+Result<std::unique_ptr<BoundKernel>> bindDnnlMatmul(const StepContext &context, std::span<const TensorDesc> results);
 Result<std::unique_ptr<BoundKernel>> bindReferenceMatmul(const StepContext &context,
                                                          std::span<const TensorDesc> results);
 

@@ -1,8 +1,7 @@
 // The float32 parts of recurrent layers that are compiled for several CPUs, or left to oneDNN.
+#include "runtime/dnnl/DnnlApi.h"
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/sequence/Recurrent.h"
-
-#include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 
@@ -41,8 +40,9 @@ void recurrentRow(RecurrentCell cell, const CellRow<float> &row) {
 void multiplyTransposed(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
   if (m * n <= kSmallProduct / std::max<int64_t>(k, 1))
     return multiplySmall(a, b, c, m, n, k);
-  // It fails for bad sizes only, which are checked before.
-  (void)dnnl_sgemm('N', 'T', m, n, k, 1.0F, a, k, b, k, 0.0F, c, n);
+  const Result<const DnnlApi *> dnnl = dnnlApi();
+  if (!dnnl || !(*dnnl)->multiply({true, m, n, k, 1.0F, a, k, b, k, c, n}))
+    multiplySmall(a, b, c, m, n, k);
 }
 
 } // namespace ingot

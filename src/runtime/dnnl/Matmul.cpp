@@ -1,6 +1,6 @@
 // matmul of float32 by oneDNN, with packed weights, fused bias, activation and residual.
+#include "runtime/dnnl/Dnnl.h"
 #include "runtime/kernels/elementwise/Strided.h"
-#include "runtime/kernels/matmul/Dnnl.h"
 #include "runtime/kernels/matmul/Layout.h"
 #include "runtime/kernels/matmul/Problem.h"
 

@@ -1,7 +1,7 @@
 // What the kernels built on oneDNN share: one engine, errors as values, packed weights, scratch memory.
 #pragma once
 
-#include "runtime/kernels/matmul/Activation.h"
+#include "runtime/dnnl/DnnlApi.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace ingot {
+
+Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
+Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem);
 
 const dnnl::engine &dnnlEngine();
 

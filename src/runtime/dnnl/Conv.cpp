@@ -1,7 +1,7 @@
 // Convolutions of float32 by oneDNN. Activations are channels-last from end to end; weights are packed once.
+#include "runtime/dnnl/Dnnl.h"
 #include "runtime/kernels/conv/Problem.h"
 #include "runtime/kernels/elementwise/Strided.h"
-#include "runtime/kernels/matmul/Dnnl.h"
 #include "runtime/threads/Pool.h"
 
 namespace ingot {

@@ -1,4 +1,4 @@
-#include "runtime/kernels/matmul/Dnnl.h"
+#include "runtime/dnnl/Dnnl.h"
 
 #include "base/MappedFile.h"
 
