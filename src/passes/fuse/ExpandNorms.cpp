@@ -141,6 +141,9 @@ struct ExpandLayerNorm : OpRewritePattern<LayerNormOp> {
   }
 };
 
+/// From here on tensors are images, which mostly lie channels-last: their kernel takes them so, and rows would be a copy.
+constexpr int64_t kImageRank = 4;
+
 /// x [N, C, ...] is normalised as [N, groups, C / groups * ...]; the scale and shift are per channel of [N, C, ...].
 struct ExpandGroupNorm : OpRewritePattern<GroupNormOp> {
   using OpRewritePattern<GroupNormOp>::OpRewritePattern;
@@ -152,8 +155,8 @@ struct ExpandGroupNorm : OpRewritePattern<GroupNormOp> {
     if (!element || !type.hasStaticShape() || type.getRank() < 2 || groups < 1 || type.getDimSize(1) % groups != 0)
       return rewriter.notifyMatchFailure(op, "not floating point over known sizes");
     int64_t length = elementCount(type.getShape().drop_front()) / groups;
-    if (length <= 1 || type.getDimSize(0) == 0)
-      return rewriter.notifyMatchFailure(op, "groups of one element");
+    if (length <= 1 || type.getDimSize(0) == 0 || type.getRank() >= kImageRank)
+      return rewriter.notifyMatchFailure(op, "groups of one element, or an image");
     Primitives make(rewriter, op.getLoc());
     Value x = make.reshape(op.getX(), {type.getDimSize(0), groups, length});
     Value grouped = normalise(make, make.cast(x, element), 1, length, op.getEps().convertToDouble(), false);

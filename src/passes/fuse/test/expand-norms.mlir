@@ -80,3 +80,11 @@ func.func @group_norm(%x: tensor<1x4x8xf32>, %w: tensor<4xf32>) -> tensor<1x4x8x
   %r = ingot.group_norm %x, %w {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<1x4x8xf32>, tensor<4xf32>) -> tensor<1x4x8xf32>
   return %r : tensor<1x4x8xf32>
 }
+
+// Images stay.
+// CHECK-LABEL: @group_norm_of_images
+// CHECK: ingot.group_norm
+func.func @group_norm_of_images(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %r = ingot.group_norm %x {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %r : tensor<1x4x8x8xf32>
+}

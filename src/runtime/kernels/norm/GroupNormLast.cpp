@@ -1,96 +1,109 @@
-// group_norm of channels-last float32. A group has few channels, so several groups are walked together: rows are
-// long enough for vectors then.
+// group_norm of channels-last float32. Whole rows of channels are walked, for all groups at once, and positions are divided
+// among threads: there may be one group only.
 #include "runtime/kernels/norm/GroupNorm.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace ingot {
 namespace {
 
-/// Channels walked together, at least.
-constexpr int64_t kBlock = 64;
 /// Positions summed in float before they are added to a double.
 constexpr int64_t kChunk = 256;
 
 class ChannelsLastGroupNorm final : public BoundKernel {
 public:
-  explicit ChannelsLastGroupNorm(const GroupNormProblem &p) : problem(p) {
-    groupsTogether = std::clamp<int64_t>((kBlock + p.channels - 1) / std::max<int64_t>(1, p.channels), 1, p.groups);
-    blocks = (p.groups + groupsTogether - 1) / groupsTogether;
+  explicit ChannelsLastGroupNorm(const GroupNormProblem &p)
+      : problem(p), all(p.channels * p.groups), chunks((p.positions + kChunk - 1) / kChunk),
+        elements(static_cast<double>(p.channels * p.positions)) {}
+
+  size_t scratchBytes() const override {
+    const int64_t doubles = problem.batch * (chunks + 1) * problem.groups, floats = problem.batch * (chunks + 2) * all;
+    return static_cast<size_t>(doubles) * sizeof(double) + static_cast<size_t>(floats) * sizeof(float);
   }
 
   Status run(const KernelArgs &args) const override {
-    parallelFor(0, problem.batch * blocks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        runBlock(args, i / blocks, i % blocks * groupsTogether);
+    const auto *x = static_cast<const float *>(args.operands[0]);
+    const Scratch scratch(*this, args.scratch);
+    sumChunks(x, scratch, [&](float *sums, const float *row, const float *) { rows::addTo(sums, row, all); });
+    for (int64_t i = 0; i < problem.batch * problem.groups; ++i) {
+      scratch.means[i] = total(scratch, i) / elements;
+      std::fill_n(scratch.shifts + i * problem.channels, problem.channels, static_cast<float>(scratch.means[i]));
+    }
+    sumChunks(x, scratch,
+              [&](float *sums, const float *row, const float *shifts) { rows::addSquaresTo(sums, row, shifts, all); });
+    for (int64_t i = 0; i < problem.batch * problem.groups; ++i)
+      setFactors(args, scratch, i, 1.0 / std::sqrt(total(scratch, i) / elements + problem.eps));
+    forEachChunk([&](int64_t n, int64_t, int64_t begin, int64_t end) {
+      for (int64_t row = n * problem.positions + begin; row < n * problem.positions + end; ++row)
+        rows::affine(static_cast<float *>(args.results[0]) + row * all, x + row * all, scratch.factors + n * all,
+                     scratch.shifts + n * all, all);
     });
     return {};
   }
 
 private:
-  struct Block {
-    int64_t first, groups, channels; ///< first group; channels of all groups
-    const float *x;
-    int64_t rowLength;
+  struct Scratch {
+    double *sums;   ///< [batch, chunks, groups]
+    double *means;  ///< [batch, groups]
+    float *partial; ///< [batch, chunks, all]
+    float *factors; ///< [batch, all]
+    float *shifts;  ///< [batch, all]
+
+    Scratch(const ChannelsLastGroupNorm &k, void *memory)
+        : sums(static_cast<double *>(memory)), means(sums + k.problem.batch * k.chunks * k.problem.groups),
+          partial(reinterpret_cast<float *>(means + k.problem.batch * k.problem.groups)),
+          factors(partial + k.problem.batch * k.chunks * k.all), shifts(factors + k.problem.batch * k.all) {}
   };
 
-  /// Sums of add(partial sums, row) over all positions, then over each group's channels.
-  template <typename F> std::vector<double> groupSums(const Block &block, F add) const {
-    std::vector<double> sums(static_cast<size_t>(block.groups), 0.0);
-    std::vector<float> partial(static_cast<size_t>(block.channels));
-    for (int64_t start = 0; start < problem.positions; start += kChunk) {
-      std::ranges::fill(partial, 0.0f);
-      for (int64_t p = start; p < std::min(problem.positions, start + kChunk); ++p)
-        add(partial.data(), block.x + p * block.rowLength);
-      for (int64_t c = 0; c < block.channels; ++c)
-        sums[static_cast<size_t>(c / problem.channels)] += static_cast<double>(partial[static_cast<size_t>(c)]);
-    }
-    return sums;
+  /// visit(image, chunk, first position, end), on all threads.
+  template <typename F> void forEachChunk(F visit) const {
+    parallelFor(0, problem.batch * chunks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % chunks * kChunk;
+        visit(i / chunks, i, first, std::min(problem.positions, first + kChunk));
+      }
+    });
   }
 
-  void runBlock(const KernelArgs &args, int64_t n, int64_t first) const {
-    const int64_t all = problem.channels * problem.groups, groups = std::min(groupsTogether, problem.groups - first);
-    const int64_t offset = n * all * problem.positions + first * problem.channels;
-    const Block block{first, groups, groups * problem.channels, static_cast<const float *>(args.operands[0]) + offset,
-                      all};
-    const auto elements = static_cast<double>(problem.channels * problem.positions);
-    std::vector<double> means =
-        groupSums(block, [&](float *sums, const float *x) { rows::addTo(sums, x, block.channels); });
-    std::vector<float> shift(static_cast<size_t>(block.channels));
-    for (double &mean : means)
-      mean /= elements;
-    for (size_t c = 0; c < shift.size(); ++c)
-      shift[c] = static_cast<float>(means[c / static_cast<size_t>(problem.channels)]);
-    const std::vector<double> squares = groupSums(
-        block, [&](float *sums, const float *x) { rows::addSquaresTo(sums, x, shift.data(), block.channels); });
-    finish(args, block, means, squares, static_cast<float *>(args.results[0]) + offset);
+  /// Sums of add(partial sums, row, shifts) over every chunk's positions, then over each group's channels.
+  template <typename F> void sumChunks(const float *x, const Scratch &scratch, F add) const {
+    forEachChunk([&](int64_t n, int64_t chunk, int64_t begin, int64_t end) {
+      float *partial = scratch.partial + chunk * all;
+      std::fill_n(partial, all, 0.0f);
+      for (int64_t p = begin; p < end; ++p)
+        add(partial, x + (n * problem.positions + p) * all, scratch.shifts + n * all);
+      for (int64_t g = 0; g < problem.groups; ++g)
+        scratch.sums[chunk * problem.groups + g] = rows::sum(partial + g * problem.channels, problem.channels);
+    });
   }
 
-  void finish(const KernelArgs &args, const Block &block, const std::vector<double> &means,
-              const std::vector<double> &squares, float *result) const {
-    const auto elements = static_cast<double>(problem.channels * problem.positions);
+  /// Of group `i`, counted over all images.
+  double total(const Scratch &scratch, int64_t i) const {
+    const int64_t n = i / problem.groups, g = i % problem.groups;
+    double sum = 0;
+    for (int64_t chunk = n * chunks; chunk < (n + 1) * chunks; ++chunk)
+      sum += scratch.sums[chunk * problem.groups + g];
+    return sum;
+  }
+
+  void setFactors(const KernelArgs &args, const Scratch &scratch, int64_t i, double scale) const {
     const auto *weight = problem.hasWeight ? static_cast<const float *>(args.operands[1]) : nullptr;
     const auto *bias = problem.hasBias ? static_cast<const float *>(args.operands[2]) : nullptr;
-    std::vector<float> factors, shifts;
-    for (int64_t c = 0; c < block.channels; ++c) {
-      const auto group = static_cast<size_t>(c / problem.channels);
-      const int64_t channel = block.first * problem.channels + c;
-      const double factor =
-          (weight ? static_cast<double>(weight[channel]) : 1.0) / std::sqrt(squares[group] / elements + problem.eps);
-      factors.push_back(static_cast<float>(factor));
-      shifts.push_back(static_cast<float>((bias ? static_cast<double>(bias[channel]) : 0.0) - means[group] * factor));
+    const int64_t first = i % problem.groups * problem.channels;
+    for (int64_t c = 0; c < problem.channels; ++c) {
+      const double factor = weight ? static_cast<double>(weight[first + c]) * scale : scale;
+      const double shift = (bias ? static_cast<double>(bias[first + c]) : 0.0) - scratch.means[i] * factor;
+      scratch.factors[i * problem.channels + c] = static_cast<float>(factor);
+      scratch.shifts[i * problem.channels + c] = static_cast<float>(shift);
     }
-    for (int64_t p = 0; p < problem.positions; ++p)
-      rows::affine(result + p * block.rowLength, block.x + p * block.rowLength, factors.data(), shifts.data(),
-                   block.channels);
   }
 
   GroupNormProblem problem;
-  int64_t groupsTogether = 1, blocks = 1;
+  int64_t all, chunks; ///< channels of all groups; chunks of positions
+  double elements;     ///< of a group
 };
 
 } // namespace

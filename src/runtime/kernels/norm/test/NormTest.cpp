@@ -48,9 +48,12 @@ TEST(Norm, GroupNormIsTheSameForEveryLayoutAndType) {
     ASSERT_TRUE(got) << got.error().str();
     expectNear((*got)[0], (*want)[0], 1e-5);
   }
-  Case last{
-      "group_norm", {inOrder(noise({2, 160, 3, 300}, 1), {0, 2, 3, 1})}, {{"groups", int64_t(32)}, {"eps", 1e-5}}};
-  expectFast(last, "ChannelsLast", bindReferenceGroupNorm, 1e-5);
+  for (int64_t groups : {1, 32}) {
+    Case last{"group_norm",
+              {inOrder(noise({2, 160, 3, 300}, 1), {0, 2, 3, 1}), noise({160}, 2), noise({160}, 3)},
+              {{"groups", groups}, {"eps", 1e-5}}};
+    expectFast(last, "ChannelsLast", bindReferenceGroupNorm, 1e-5);
+  }
   EXPECT_FALSE((Case{"group_norm", {noise({1, 5, 2}, 1)}, {{"groups", int64_t(2)}, {"eps", 1e-5}}}.run()));
 }
 
