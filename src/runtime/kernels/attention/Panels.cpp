@@ -2,6 +2,7 @@
 // through scores, weights and results while these are in the first-level cache.
 #include "runtime/kernels/gemm/Panels.h"
 #include "runtime/kernels/attention/Scores.h"
+#include "runtime/kernels/gemm/NoSubnormals.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
@@ -39,6 +40,7 @@ public:
   Status run(const KernelArgs &args) const override {
     // Worker w takes tasks w, w + workers, …: causal ones differ in length.
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
+      [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t w = begin; w < end; ++w) {
         Worker worker{args, static_cast<float *>(args.scratch) + w * slotElements};
         for (int64_t task = w; task < tasks; task += workers)

@@ -4,6 +4,7 @@
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/gemm/Activate.h"
+#include "runtime/kernels/gemm/NoSubnormals.h"
 #include "runtime/kernels/gemm/Tile.h"
 #include "runtime/threads/Pool.h"
 
@@ -160,6 +161,7 @@ public:
     const int64_t chunks = rows >= kMinRows * wanted ? wanted : 1;
     const int64_t groups = std::clamp<int64_t>((wanted + chunks - 1) / chunks, 1, blocks);
     parallelFor(0, chunks * groups, 1, [&](int64_t begin, int64_t end) {
+      [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t task = begin; task < end; ++task) {
         const int64_t chunk = task / groups, group = task % groups;
         computeRows(call, {rows * chunk / chunks, rows * (chunk + 1) / chunks},

@@ -4,6 +4,7 @@
 #include "runtime/kernels/conv/Geometry.h"
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/gemm/Activate.h"
+#include "runtime/kernels/gemm/NoSubnormals.h"
 #include "runtime/kernels/gemm/Panels.h"
 #include "runtime/threads/Pool.h"
 
@@ -135,6 +136,7 @@ public:
 
   Status run(const KernelArgs &args) const override {
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
+      [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t worker = begin; worker < end; ++worker)
         for (int64_t task = worker; task < chunks * groups; task += workers)
           runTask(args, static_cast<float *>(args.scratch) + worker * slotElements(), task);

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/gemm/Activate.h"
+#include "runtime/kernels/gemm/NoSubnormals.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -79,6 +80,7 @@ struct Ahead {
 } // namespace
 
 void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t begin, int64_t end) {
+  [[maybe_unused]] const NoSubnormals here;
   const Finish &finish = product.finish;
   const bool isSilu = finish.activation == Activation::Silu;
   // Otherwise the sums go through a buffer.
