@@ -16,9 +16,10 @@ public:
     if ((before & kBoth) != kBoth)
       _mm_setcsr(before | kBoth);
   }
+  /// Flags that were raised meanwhile stay.
   ~NoSubnormals() {
     if ((before & kBoth) != kBoth)
-      _mm_setcsr(before);
+      _mm_setcsr((_mm_getcsr() & ~kBoth) | (before & kBoth));
   }
   NoSubnormals(const NoSubnormals &) = delete;
   NoSubnormals &operator=(const NoSubnormals &) = delete;
