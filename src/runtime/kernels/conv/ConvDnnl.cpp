@@ -220,6 +220,22 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) { return Builder(problem).build(); }
+Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) {
+  INGOT_TRY(std::unique_ptr<BoundKernel> kernel, Builder(problem).build());
+  if (!losesNan(problem.activation))
+    return kernel;
+  std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight, problem.weightData}};
+  if (problem.bias)
+    finite.push_back({ConvBias, *problem.bias});
+  if (problem.residual)
+    finite.push_back({ConvResidual, *problem.residual});
+  return makeKernel<FiniteOnly<DnnlConv>>(std::move(kernel), finite, convOfAnything(problem));
+}
+
+OtherKernel convOfAnything(const ConvProblem &problem) {
+  ConvProblem plain = problem;
+  plain.activation = Activation::None;
+  return {[plain = std::move(plain)] { return makeDnnlConv(plain); }, problem.activation, problem.result.numel()};
+}
 
 } // namespace ingot

@@ -1,7 +1,7 @@
 // A convolution step after its checks.
 #pragma once
 
-#include "runtime/kernels/matmul/Activation.h"
+#include "runtime/kernels/matmul/FiniteOnly.h"
 
 namespace ingot {
 
@@ -37,6 +37,8 @@ std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem);
 /// float32, nothing empty.
 Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem);
+/// For kernels that take finite numbers only; float32, nothing empty.
+OtherKernel convOfAnything(const ConvProblem &problem);
 
 /// For tests: checks a step and binds it to panels, or to the reference.
 Result<std::unique_ptr<BoundKernel>> bindPanelConv(const StepContext &context, std::span<const TensorDesc> results);

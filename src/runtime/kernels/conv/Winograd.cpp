@@ -250,7 +250,11 @@ std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
   const bool lieWell = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)) &&
                        (!problem.bias || problem.bias->isContiguous()) &&
                        (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  return isPlain && isWorthIt && lieWell ? std::make_unique<WinogradConv>(problem, g) : nullptr;
+  if (!isPlain || !isWorthIt || !lieWell)
+    return nullptr;
+  const std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight, problem.weightData}};
+  return std::make_unique<FiniteOnly<WinogradConv>>(std::make_unique<WinogradConv>(problem, g), finite,
+                                                    convOfAnything(problem));
 }
 
 #else
