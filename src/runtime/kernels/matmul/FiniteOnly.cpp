@@ -5,7 +5,9 @@
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/gemm/Activate.h"
 #include "runtime/threads/Pool.h"
+#include "threads/Invalid.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -33,8 +35,7 @@ bool isFinite(const float *values, int64_t count) {
 } // namespace
 
 bool losesNan(Activation activation) {
-  return activation == Activation::Relu || activation == Activation::Relu6 || activation == Activation::Sigmoid ||
-         activation == Activation::HardSigmoid;
+  return activation == Activation::Relu || activation == Activation::Relu6 || activation == Activation::HardSigmoid;
 }
 
 FiniteOnlyKernel::FiniteOnlyKernel(std::unique_ptr<BoundKernel> fast, const std::vector<FiniteOperand> &finite,
@@ -52,10 +53,16 @@ FiniteOnlyKernel::FiniteOnlyKernel(std::unique_ptr<BoundKernel> fast, const std:
 Status FiniteOnlyKernel::run(const KernelArgs &args) const {
   if (isNever)
     return runOther(args);
-  for (const Range &range : ranges)
-    if (!isFinite(static_cast<const float *>(args.operands[range.index]) + range.begin, range.count))
-      return runOther(args);
-  return fast->run(args);
+  // Operands are looked at after the CPU has said that something was lost, which is hardly ever.
+  threads::clearInvalid();
+  INGOT_CHECK(fast->run(args));
+  return threads::isInvalid() && !areFinite(args) ? runOther(args) : Status();
+}
+
+bool FiniteOnlyKernel::areFinite(const KernelArgs &args) const {
+  return std::ranges::all_of(ranges, [&](const Range &range) {
+    return isFinite(static_cast<const float *>(args.operands[range.index]) + range.begin, range.count);
+  });
 }
 
 Status FiniteOnlyKernel::runOther(const KernelArgs &args) const {
@@ -63,9 +70,8 @@ Status FiniteOnlyKernel::runOther(const KernelArgs &args) const {
   INGOT_TRY(std::shared_ptr<std::byte> scratch, allocateBlock(std::max<size_t>(1, kernel->scratchBytes())));
   INGOT_CHECK(kernel->run({args.operands, args.results, scratch.get()}));
   auto *result = static_cast<float *>(args.results[0]);
-  parallelFor(0, other.count, kGrain, [&](int64_t begin, int64_t end) {
-    gemm::activateAll(other.activation, result + begin, end - begin);
-  });
+  parallelFor(0, other.count, kGrain,
+              [&](int64_t begin, int64_t end) { gemm::activateAll(other.activation, result + begin, end - begin); });
   return {};
 }
 

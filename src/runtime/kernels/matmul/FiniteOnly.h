@@ -1,5 +1,5 @@
 // Kernels that are right for finite numbers only: oneDNN's ReLU makes 0 of NaN, and what Winograd's sums cancel does not
-// cancel where it is infinite. Where an operand is not finite, another kernel takes the step.
+// cancel where it is infinite. Where an operand is not finite, another kernel takes the step again.
 #pragma once
 
 #include "runtime/kernels/matmul/Activation.h"
@@ -9,7 +9,7 @@ namespace ingot {
 /// Whether oneDNN gives a number for NaN.
 bool losesNan(Activation activation);
 
-/// An operand that has to be finite. Constants are looked at once, others in every run.
+/// An operand that has to be finite. Constants are looked at once.
 struct FiniteOperand {
   size_t index;
   TensorDesc desc;
@@ -37,6 +37,7 @@ private:
     int64_t begin, count; ///< of the elements in memory, from the operand's first one
   };
 
+  bool areFinite(const KernelArgs &args) const;
   Status runOther(const KernelArgs &args) const;
 
   std::unique_ptr<BoundKernel> fast;

@@ -171,6 +171,7 @@ TEST(Conv, KeepsWhatIsNotFinite) {
         Case testCase = conv(shape);
         if (shape.x[0] == 0)
           continue;
+        SCOPED_TRACE(activation);
         testCase.attributes["activation"] = activation;
         testCase.isConstant = {false, true};
         testCase.operands[0]->set(testCase.operands[0]->desc.numel() / 2, special);
