@@ -113,6 +113,8 @@ LogicalResult lowerFusedRmsNorm(LowerContext &ctx) {
 /// Null after refusing.
 static Value groupNorm(LowerContext &ctx, int64_t groups) {
   Value x = ctx.tensor("input");
+  if (isFloat(dtypeOf(x)) && rankOf(x) >= 2 && groups == 0 && shapeOf(x)[1] == 0)
+    return x; // of no channels, each a group of its own
   if (!isFloat(dtypeOf(x)) || rankOf(x) < 2 || groups <= 0) {
     (void)ctx.refuse("needs a floating-point tensor with channels, and a number of groups");
     return {};

@@ -108,8 +108,11 @@ LogicalResult median(LowerContext &ctx, bool ignoresNan) {
     return replaceReduced(ctx, along<MedianOp>(ctx, x, reducedType(x, axis), axis, ignoresNan), axis);
   }
   x = ctx.flatten(x);
+  Number nan = Number::of(std::numeric_limits<double>::quiet_NaN()); // the median of nothing
   if (shapeOf(x).front() == 0)
-    return ctx.replace(ctx.constant(std::numeric_limits<double>::quiet_NaN(), dtypeOf(x)));
+    return ctx.replace(ctx.constant(nan, dtypeOf(x)));
+  if (Size count = ctx.dim(x, 0); !count.isStatic())
+    x = ctx.concat({x, ctx.full(nan, {ctx.larger(0, ctx.minus(1, count))}, dtypeOf(x))}, 0);
   return ctx.replace(ctx.dropDims(along<MedianOp>(ctx, x, reducedType(x, 0), 0, ignoresNan).values, {0}));
 }
 

@@ -61,9 +61,9 @@ static Value rollOne(LowerContext &ctx, Value x, int64_t axis, Size shift) {
   Size size = ctx.dim(x, axis);
   if (size.is(0) || shift.is(0))
     return x;
-  // The first element of the result is at -shift, counted modulo the size.
-  Size back = ctx.minus(0, shift);
-  Size start = ctx.minus(back, ctx.times(ctx.floorDiv(back, size), size));
+  // The first element of the result is at -shift, counted modulo the size, which may turn out to be 0.
+  Size back = ctx.minus(0, shift), period = ctx.larger(size, 1);
+  Size start = ctx.minus(back, ctx.times(ctx.floorDiv(back, period), period));
   if (start.is(0))
     return x;
   return ctx.concat({ctx.slice(x, axis, start, size), ctx.slice(x, axis, 0, start)}, axis);

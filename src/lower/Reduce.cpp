@@ -36,13 +36,18 @@ Type accumulatedType(LowerContext &ctx, Value x) {
   return requestedType(ctx, isIntegral(dtypeOf(x)) ? ctx.i64() : dtypeOf(x));
 }
 
+/// Sums begin with 0, of which the sum of nothing but -0 has the sign.
+Value sumOf(LowerContext &ctx, Value x, ArrayRef<int64_t> dims) {
+  return dims.empty() ? ctx.binary<AddOp>(x, 0) : ctx.reduce(ReduceKind::Sum, x, dims);
+}
+
 LogicalResult accumulate(LowerContext &ctx, ReduceKind kind) {
   Value x = ctx.tensor("self");
   Type dtype = accumulatedType(ctx, x);
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
-  Value result = ctx.cast(ctx.reduce(kind, wide, dims), dtype);
-  return ctx.replace(withoutDims(ctx, result, dims));
+  Value reduced = kind == ReduceKind::Sum ? sumOf(ctx, wide, dims) : ctx.reduce(kind, wide, dims);
+  return ctx.replace(withoutDims(ctx, ctx.cast(reduced, dtype), dims));
 }
 
 LogicalResult extreme(LowerContext &ctx, ReduceKind kind) {
@@ -111,7 +116,7 @@ LogicalResult lowerMean(LowerContext &ctx) {
     return ctx.refuse("PyTorch gives means of floating-point tensors only");
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Value wide = ctx.cast(ctx.cast(x, dtype), computeType(dtype));
-  Value result = dims.empty() ? wide : ctx.mean(wide, dims);
+  Value result = dims.empty() ? sumOf(ctx, wide, dims) : ctx.mean(wide, dims);
   return ctx.replace(withoutDims(ctx, ctx.cast(result, dtype), dims));
 }
 
@@ -137,7 +142,7 @@ LogicalResult lowerNansum(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   Type dtype = accumulatedType(ctx, x);
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
-  Value sum = ctx.reduce(ReduceKind::Sum, numbersOf(ctx, x, dtype).values, dims);
+  Value sum = sumOf(ctx, numbersOf(ctx, x, dtype).values, dims);
   return ctx.replace(withoutDims(ctx, ctx.cast(sum, dtype), dims));
 }
 
@@ -146,7 +151,7 @@ LogicalResult lowerNanmean(LowerContext &ctx) {
   Type dtype = requestedType(ctx, dtypeOf(x));
   SmallVector<int64_t> dims = reducedAxes(ctx, x);
   Numbers numbers = numbersOf(ctx, x, dtype);
-  Value sum = ctx.reduce(ReduceKind::Sum, numbers.values, dims);
+  Value sum = sumOf(ctx, numbers.values, dims);
   sum = ctx.cast(ctx.cast(sum, dtype), dtypeOf(sum)); // where eager's sum overflows, so does its mean
   Value mean = ctx.binary<DivOp>(sum, ctx.reduce(ReduceKind::Sum, numbers.isNumber, dims));
   return ctx.replace(withoutDims(ctx, ctx.cast(mean, dtype), dims));

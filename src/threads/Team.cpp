@@ -1,5 +1,6 @@
 #include "threads/Team.h"
 
+#include "threads/Invalid.h"
 #include "threads/Wait.h"
 
 #include <algorithm>
@@ -21,10 +22,11 @@ struct Region {
   Function fn = nullptr;
   void *data = nullptr;
   int count = 1;
-  int cpu = -1;             ///< where the caller ran when it began
-  Signal running;           ///< helpers that have not finished
-  Signal phase;             ///< of the barrier
-  std::atomic<int> here{0}; ///< at the barrier
+  int cpu = -1;                       ///< where the caller ran when it began
+  Signal running;                     ///< helpers that have not finished
+  Signal phase;                       ///< of the barrier
+  std::atomic<int> here{0};           ///< at the barrier
+  std::atomic<bool> isInvalid{false}; ///< a helper has raised that flag
 };
 
 /// Where a thread is: its innermost region.
@@ -97,7 +99,10 @@ void Crew::help(int number, Seat &seat, uint32_t seen) {
     // Kernels like to wake a helper where its caller runs, and leave both there for long although another CPU idles.
     if (region.cpu == sched_getcpu())
       moveOff(region.cpu, 0);
+    clearInvalid();
     region.fn(region.data);
+    if (isInvalid())
+      region.isInvalid.store(true, std::memory_order_relaxed);
     place = {};
     region.running.countDown();
   }
@@ -126,6 +131,7 @@ void Crew::start(Function fn, void *data, int count) {
   region.count = count;
   region.cpu = sched_getcpu();
   region.here.store(0, std::memory_order_relaxed);
+  region.isInvalid.store(false, std::memory_order_relaxed);
   region.running.prepare(static_cast<uint32_t>(count - 1));
   ++rounds;
   for (int i = 0; i + 1 < count; ++i)
@@ -156,6 +162,8 @@ void Crew::finish() {
     region.running.countDown();
   }
   region.running.waitUntil([](uint32_t left) { return left == 0; });
+  if (region.isInvalid.load(std::memory_order_relaxed))
+    raiseInvalid();
 }
 
 /// Crews outlive the threads that had them, and are taken over by others. Never destroyed: helpers may sleep in them.

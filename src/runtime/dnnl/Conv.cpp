@@ -159,11 +159,14 @@ private:
   Status makePrimitive() {
     const memory::desc plain = weightDesc(problem);
     const bool needsTail = problem.residual || problem.activation != Activation::None;
-    try {
-      return usePrimitive(plain, true);
-    } catch (const dnnl::error &) {
-      if (!needsTail)
-        throw;
+    // The sigmoid that transposed ones have is 0 for NaN, and raises no flag.
+    if (!problem.transposed || problem.activation != Activation::Sigmoid) {
+      try {
+        return usePrimitive(plain, true);
+      } catch (const dnnl::error &) {
+        if (!needsTail)
+          throw;
+      }
     }
     kernel->isFused = false;
     kernel->activation = problem.activation;
@@ -220,6 +223,16 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) { return Builder(problem).build(); }
+Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) {
+  INGOT_TRY(std::unique_ptr<BoundKernel> kernel, Builder(problem).build());
+  if (!losesNan(problem.activation))
+    return kernel;
+  std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight, problem.weightData}};
+  if (problem.bias)
+    finite.push_back({ConvBias, *problem.bias});
+  if (problem.residual)
+    finite.push_back({ConvResidual, *problem.residual});
+  return makeKernel<FiniteOnly<DnnlConv>>(std::move(kernel), finite, convOfAnything(problem));
+}
 
 } // namespace ingot

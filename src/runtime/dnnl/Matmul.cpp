@@ -1,6 +1,7 @@
 // matmul of float32 by oneDNN, with packed weights, fused bias, activation and residual.
 #include "runtime/dnnl/Dnnl.h"
 #include "runtime/kernels/elementwise/Strided.h"
+#include "runtime/kernels/matmul/FiniteOnly.h"
 #include "runtime/kernels/matmul/Layout.h"
 #include "runtime/kernels/matmul/Problem.h"
 
@@ -10,6 +11,15 @@ namespace ingot {
 namespace {
 
 using dnnl::memory;
+
+/// The residual is added after the activation, which only the reference can do apart.
+OtherKernel matmulOfAnything(const MatmulProblem &problem) {
+  MatmulProblem plain = problem;
+  if (problem.residual)
+    return {[plain] { return Result<std::unique_ptr<BoundKernel>>(makeReferenceMatmul(plain)); }};
+  plain.activation = Activation::None;
+  return {[plain] { return makeDnnlMatmul(plain); }, problem.activation, problem.result.numel()};
+}
 
 /// An operand, copied into scratch first where oneDNN cannot read it in place.
 struct Source {
@@ -194,6 +204,14 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem) { return Builder(problem).build(); }
+Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem) {
+  INGOT_TRY(std::unique_ptr<BoundKernel> kernel, Builder(problem).build());
+  if (!losesNan(problem.activation))
+    return kernel;
+  std::vector<FiniteOperand> finite{{MatmulA, problem.a}, {MatmulB, problem.b, problem.bData}};
+  if (problem.bias)
+    finite.push_back({MatmulBias, *problem.bias});
+  return makeKernel<FiniteOnly<DnnlMatmul>>(std::move(kernel), finite, matmulOfAnything(problem));
+}
 
 } // namespace ingot

@@ -1,7 +1,9 @@
 #include "threads/Team.h"
+#include "threads/Invalid.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
+#include <limits>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -30,6 +32,22 @@ TEST(Team, EveryThreadRunsOnce) {
     }
   EXPECT_EQ(count(), 1);
   EXPECT_FALSE(isParallel());
+}
+
+TEST(Team, FlagsOfHelpersAreRaisedInTheCaller) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "flags are not read on this CPU";
+#endif
+  volatile float infinity = std::numeric_limits<float>::infinity(), difference = 0;
+  for (int raiser : {-1, 0, 1, 2}) {
+    clearInvalid();
+    runTeam(3, [&] {
+      if (number() == raiser)
+        difference = infinity - infinity;
+    });
+    EXPECT_EQ(isInvalid(), raiser >= 0);
+  }
+  clearInvalid();
 }
 
 TEST(Team, InnerRegionsRunAlone) {

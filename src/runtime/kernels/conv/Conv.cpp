@@ -127,6 +127,18 @@ bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
   return true;
 }
 
+OtherKernel convOfAnything(const ConvProblem &problem) {
+  ConvProblem plain = problem;
+  plain.activation = Activation::None;
+  auto make = [plain = std::move(plain)]() -> Result<std::unique_ptr<BoundKernel>> {
+    if (auto panels = makePanelConv(plain))
+      return panels;
+    INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+    return dnnl->makeConv(plain);
+  };
+  return {std::move(make), problem.activation, problem.result.numel()};
+}
+
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
   return makeReferenceConv(problem);

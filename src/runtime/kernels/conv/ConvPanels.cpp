@@ -83,6 +83,8 @@ public:
 
   int reorders() const override { return isReordered ? 1 : 0; }
 
+  bool canMultiplyZeros() const { return panels->isFinite(); }
+
   Status run(const KernelArgs &args) const override {
     const auto *x = static_cast<const float *>(args.operands[ConvX]);
     if (input) {
@@ -166,8 +168,10 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
   if (!hasPlainAdditions)
     return nullptr;
-  return std::make_unique<PanelConv>(problem, g,
-                                     hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)));
+  auto kernel =
+      std::make_unique<PanelConv>(problem, g, hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)));
+  // The zeros around an image are left out in PyTorch: an infinity would make NaN of them.
+  return kernel->canMultiplyZeros() || !g.isPadded() ? std::move(kernel) : nullptr;
 }
 
 } // namespace ingot

@@ -1,7 +1,7 @@
 // A convolution step after its checks.
 #pragma once
 
-#include "runtime/kernels/matmul/Activation.h"
+#include "runtime/kernels/matmul/FiniteOnly.h"
 
 namespace ingot {
 
@@ -33,6 +33,8 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or would not be faster.
 std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem);
+/// For kernels that take finite numbers only; float32, nothing empty.
+OtherKernel convOfAnything(const ConvProblem &problem);
 
 /// For tests: checks a step and binds it to oneDNN, or to the reference.
 Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, std::span<const TensorDesc> results);

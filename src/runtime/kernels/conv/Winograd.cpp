@@ -132,6 +132,8 @@ public:
     workers = std::clamp<int64_t>(numThreads(), 1, chunks * groups);
   }
 
+  bool hasFiniteFilters() const { return panels->isFinite(); }
+
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements()) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
@@ -252,7 +254,13 @@ std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
   const bool lieWell = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)) &&
                        (!problem.bias || problem.bias->isContiguous()) &&
                        (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  return isPlain && isWorthIt && lieWell ? std::make_unique<WinogradConv>(problem, g) : nullptr;
+  if (!isPlain || !isWorthIt || !lieWell)
+    return nullptr;
+  auto kernel = std::make_unique<WinogradConv>(problem, g);
+  if (!kernel->hasFiniteFilters())
+    return nullptr;
+  const std::vector<FiniteOperand> finite{{ConvX, problem.x}};
+  return std::make_unique<FiniteOnly<WinogradConv>>(std::move(kernel), finite, convOfAnything(problem));
 }
 
 #else

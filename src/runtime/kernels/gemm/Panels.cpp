@@ -3,9 +3,11 @@
 #include "base/MappedFile.h"
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -275,27 +277,33 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   const int64_t inner = source.depthSizes.back(), count = view().count();
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
   const std::vector<int64_t> order = denseOrder(source, depth);
+  auto packOne = [&](int64_t p) {
+    float *to = data.get() + p * depth * kPanel;
+    if (source.isTransformed)
+      return packTransformed(to, source, p);
+    const float *from = source.data + p * kPanel * source.columnStride;
+    const bool isWhole = (p + 1) * kPanel <= columns;
+    if (isWhole && packOrdered(to, from, source.columnStride, order))
+      return;
+    for (int64_t row = 0; row < depth; row += inner)
+      packPanel(to + row * kPanel, from + rowOffset(source, row / inner), inner, std::min(kPanel, columns - p * kPanel),
+                {source.depthStrides.back(), source.columnStride}, 1);
+  };
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
   const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
+  std::atomic<bool> areNumbers = true;
   parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       if (source.columnStride == depth && p - begin >= step && (p - begin) % step == 0)
         MappedFile::releasePages(source.data + (p - step) * panelStride,
                                  static_cast<size_t>(step * panelStride) * sizeof(float));
-      if (source.isTransformed) {
-        packTransformed(data.get() + p * depth * kPanel, source, p);
-        continue;
-      }
-      const float *from = source.data + p * kPanel * source.columnStride;
-      const bool isWhole = (p + 1) * kPanel <= columns;
-      if (isWhole && packOrdered(data.get() + p * depth * kPanel, from, source.columnStride, order))
-        continue;
-      for (int64_t row = 0; row < depth; row += inner)
-        packPanel(data.get() + (p * depth + row) * kPanel, from + rowOffset(source, row / inner), inner,
-                  std::min(kPanel, columns - p * kPanel), {source.depthStrides.back(), source.columnStride}, 1);
+      packOne(p);
+      if (!rows::isFinite(data.get() + p * depth * kPanel, depth * kPanel))
+        areNumbers = false;
     }
   });
+  hasNumbersOnly = areNumbers;
 }
 
 std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {

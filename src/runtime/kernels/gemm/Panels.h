@@ -43,10 +43,13 @@ public:
   explicit Panels(const PanelSource &source);
 
   PanelView view() const { return {data.get(), depth, columns}; }
+  /// Neither infinities nor NaN.
+  bool isFinite() const { return hasNumbersOnly; }
 
 private:
   int64_t depth = 0, columns = 0;
   std::shared_ptr<float> data;
+  bool hasNumbersOnly = true;
 };
 
 /// Bindings of one program share panels: they are found by what they were made from while somebody uses them.

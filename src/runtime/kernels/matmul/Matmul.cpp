@@ -9,9 +9,14 @@ namespace {
 /// Multiplications that are done before oneDNN has made its program for them.
 constexpr int64_t kSmall = 1 << 14;
 
-/// Whether the reference can compute it: with activations of floats only where there are floats.
-Status checkTypes(const StepContext &context, DType dtype, Activation activation) {
-  if (isFloating(dtype))
+bool isEmpty(const MatmulProblem &problem) { return problem.result.numel() == 0 || problem.k == 0; }
+
+/// Whether the reference can compute it: with activations of floats only where there are floats, and booleans only where
+/// there is nothing to compute, as in PyTorch.
+Status checkTypes(const StepContext &context, const MatmulProblem &problem) {
+  const DType dtype = problem.a.dtype;
+  const Activation activation = problem.activation;
+  if (isFloating(dtype) || (dtype == DType::Bool && activation == Activation::None && isEmpty(problem)))
     return {};
   const bool isInteger = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32 ||
                          dtype == DType::Int64 || dtype == DType::UInt8 || dtype == DType::UInt16 ||
@@ -52,7 +57,6 @@ Result<MatmulProblem> makeProblem(const StepContext &context) {
     return badShapes(context, "the operands need two dimensions at least");
   if (a->dtype != b->dtype || context.resultTypes[0].dtype != a->dtype)
     return badStep(context, "the operands and the result have different element types");
-  INGOT_CHECK(checkTypes(context, a->dtype, problem.activation));
   std::span<const int64_t> aSizes(a->sizes), bSizes(b->sizes);
   problem.m = aSizes[aSizes.size() - 2];
   problem.k = aSizes.back();
@@ -63,6 +67,7 @@ Result<MatmulProblem> makeProblem(const StepContext &context) {
   sizes.push_back(problem.m);
   sizes.push_back(problem.n);
   problem.result = TensorDesc::contiguous(a->dtype, std::move(sizes));
+  INGOT_CHECK(checkTypes(context, problem));
   INGOT_CHECK(checkAdditions(context, problem));
   return problem;
 }
@@ -74,9 +79,8 @@ Result<std::vector<ResultDesc>> inferMatmul(const StepContext &context) {
 
 Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(MatmulProblem problem, makeProblem(context));
-  const bool isEmpty = problem.result.numel() == 0 || problem.k == 0;
   // oneDNN may refuse odd layouts; the reference takes everything.
-  if (problem.a.dtype == DType::Float32 && !isEmpty) {
+  if (problem.a.dtype == DType::Float32 && !isEmpty(problem)) {
     if (auto panels = makePanelMatmul(problem))
       return panels;
     if (auto batched = makeBatchedMatmul(problem))

@@ -106,8 +106,9 @@ private:
 } // namespace
 
 std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem) {
+  const DType dtype = problem.a.dtype == DType::Bool ? DType::UInt8 : problem.a.dtype; // zeros are alike
   auto made = dispatchType < IntTypes | FloatTypes |
-              ComplexTypes > ("matmul", problem.a.dtype, [&]<typename T>() {
+              ComplexTypes > ("matmul", dtype, [&]<typename T>() {
                 return Result<std::unique_ptr<BoundKernel>>(std::make_unique<ReferenceMatmul<T>>(problem));
               });
   return made ? *std::move(made) : nullptr; // the types were checked before

@@ -5,6 +5,7 @@
 #include "runtime/kernels/elementwise/Simd.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ingot::rows {
 namespace {
@@ -185,6 +186,13 @@ INGOT_SIMD void normalise(float *y, const float *x, float mean, float factor, co
     for (int64_t i = 0; i < count; ++i)
       y[i] = (x[i] - mean) * factor + (bias ? bias[i] : 0.0f);
   }
+}
+
+INGOT_SIMD bool isFinite(const float *x, int64_t count) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < count; ++i)
+    largest = std::max(largest, std::bit_cast<uint32_t>(x[i]) & 0x7fffffffU);
+  return largest < 0x7f800000U;
 }
 
 INGOT_SIMD void addTo(float *__restrict sums, const float *__restrict x, int64_t count) {

@@ -6,6 +6,7 @@
 
 namespace ingot::rows {
 
+bool isFinite(const float *x, int64_t count); ///< neither infinities nor NaN
 float maximum(const float *x, int64_t count); ///< NaN if there is one
 double sum(const float *x, int64_t count);
 /// The sum of (x - shift)².

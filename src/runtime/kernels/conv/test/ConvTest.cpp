@@ -2,6 +2,9 @@
 #include "runtime/kernels/elementwise/test/TestKernel.h"
 #include "runtime/kernels/gemm/Tile.h"
 
+#include <cmath>
+#include <limits>
+
 namespace ingot::test {
 namespace {
 
@@ -160,6 +163,32 @@ TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
       testCase.isConstant = {false, true};
       expectFast(testCase, shape.x[0] == 0 ? "Reference" : "Dnnl", bindReferenceConv, 2e-5);
     }
+}
+
+TEST(Conv, KeepsWhatIsNotFinite) {
+  std::vector<Shape> list = shapes();
+  list.push_back({{1, 64, 13, 12}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}); // Winograd
+  for (const Shape &shape : list)
+    for (std::string activation : {"none", "relu", "relu6", "sigmoid", "hard_sigmoid"})
+      for (double special : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
+        Case testCase = conv(shape);
+        if (shape.x[0] == 0)
+          continue;
+        SCOPED_TRACE(activation);
+        testCase.attributes["activation"] = activation;
+        testCase.isConstant = {false, true};
+        testCase.operands[0]->set(testCase.operands[0]->desc.numel() / 2, special);
+        if (shape.x.size() == 4)
+          testCase.operands[0] = inOrder(*testCase.operands[0], {0, 2, 3, 1});
+        expectSameAs(testCase, bindReferenceConv, 3e-5);
+        expectSameAs(testCase, bindDnnlConv, 3e-5);
+      }
+  Case constant = conv(shapes()[0]);
+  constant.attributes["activation"] = std::string("relu");
+  constant.isConstant = {false, true};
+  constant.operands[1]->set(5, std::nan(""));
+  expectSameAs(constant, bindReferenceConv, 1e-5);
+  expectSameAs(constant, bindDnnlConv, 1e-5);
 }
 
 TEST(Conv, KeepsChannelsLast) {

@@ -71,6 +71,26 @@ TEST(Matmul, ManySmallMatrices) {
   expectFast(complete, fast, bindReferenceMatmul, 2e-5);
 }
 
+TEST(Matmul, KeepsNan) {
+  for (std::string activation : {"relu", "relu6", "sigmoid", "hard_sigmoid"})
+    for (bool hasMore : {false, true}) {
+      Case testCase = matmul(noise({40, 50}, 1), noise({50, 70}, 2), activation);
+      testCase.operands[0]->set(7, std::nan(""));
+      if (hasMore) {
+        testCase.operands.push_back(noise({70}, 3));
+        testCase.operands.push_back(noise({40, 70}, 4));
+      }
+      expectFast(testCase, "Dnnl", bindReferenceMatmul, 2e-5);
+    }
+}
+
+TEST(Matmul, BooleansWhereThereIsNothingToCompute) {
+  auto result = matmul(noise({2, 0}, 1, DType::Bool), noise({0, 2}, 2, DType::Bool)).run();
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_EQ((*result)[0].values(), (std::vector<double>{0, 0, 0, 0}));
+  EXPECT_FALSE(matmul(noise({2, 1}, 1, DType::Bool), noise({1, 2}, 2, DType::Bool)).run());
+}
+
 TEST(Matmul, AddsBiasActivationAndResidualInThisOrder) {
   for (std::string activation :
        {"none", "relu", "relu6", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "hard_swish", "hard_sigmoid"})
