@@ -2,8 +2,10 @@
 """Who may know whom: by the includes of the sources, and by what the built libraries load.
 
 - Folders include only the folders named in ALLOWED (and themselves).
-- MLIR and LLVM headers appear only in the compiler's folders; PyTorch's only in src/fallback/libtorch.
-- libingot_runtime.so and the `ingot` program load, directly or not, no MLIR, LLVM, PyTorch or Python.
+- MLIR and LLVM headers appear only in the compiler's folders; PyTorch's only in src/fallback/libtorch;
+  oneDNN's only in src/runtime/dnnl.
+- libingot_runtime.so and the `ingot` program load, directly or not, no MLIR, LLVM, oneDNN, PyTorch or
+  Python.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ COMPILER = {"dialect", "import", "lower", "passes", "pipeline", "codegen", "comp
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 MLIR = re.compile(r"^(mlir|llvm|lld|clang)(-c)?/")
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
-FORBIDDEN_LIBRARY = re.compile(r"^lib(MLIR|LLVM|lld|clang|torch|c10|python)", re.IGNORECASE)
+ONEDNN = re.compile(r"^oneapi/")
+FORBIDDEN_LIBRARY = re.compile(r"^lib(MLIR|LLVM|lld|clang|torch|c10|python|ingdnn|dnnl)", re.IGNORECASE)
 STANDALONE = ("lib/libingot_runtime.so", "bin/ingot")
 
 
@@ -53,6 +56,8 @@ def source_problems(path: Path, source: str) -> list[str]:
         top = include.split("/")[0]
         if MLIR.match(include) and not may_use_mlir(path):
             found.append(f"{path}: {include}: MLIR and LLVM belong to the compiler's folders")
+        if ONEDNN.match(include) and path.parts[:3] != ("src", "runtime", "dnnl"):
+            found.append(f"{path}: {include}: oneDNN belongs to src/runtime/dnnl")
         if TORCH.match(include) and path.parts[:3] != ("src", "fallback", "libtorch"):
             found.append(f"{path}: {include}: PyTorch belongs to src/fallback/libtorch")
         crosses = "/" in include and top in folders and top != here
