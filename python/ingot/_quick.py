@@ -24,6 +24,7 @@ class QuickCall:
         self._unnamed: list[None] = [None] * len(entry.inputs)
         self._numpy_dtypes: list[Any] = []
         self._array: Any = None
+        self._torch: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, entry: EntryPoint, arguments: Tree | None, results: Tree | None) -> QuickCall | None:
@@ -40,34 +41,44 @@ class QuickCall:
         """NotImplemented where an argument is not as plain as it could be."""
         if len(args) != len(self._dtypes):
             return NotImplemented
-        torch = sys.modules.get("torch")
+        tensor, strided, to_dlpack, from_dlpack = self._torch or self._find_torch()
         inputs, use_torch = [], False
-        for value, dtype in zip(args, self._numpy_dtypes or self._make_numpy_dtypes(), strict=True):
-            if torch is not None and type(value) is torch.Tensor:
-                if not value.is_cpu or value.requires_grad or value.layout is not torch.strided:
+        for value, dtype in zip(args, self._numpy_dtypes):  # noqa: B905  (their number was compared)
+            if type(value) is tensor:
+                if not value.is_cpu or value.requires_grad or value.layout is not strided:
                     return NotImplemented
                 if value.is_neg() or value.is_conj():
                     return NotImplemented
-                value, use_torch = torch.utils.dlpack.to_dlpack(value), True
+                value, use_torch = to_dlpack(value), True
             # numpy has one object for each of its own types.
             elif not isinstance(value, self._array) or value.dtype is not dtype or not value.flags.c_contiguous:
                 return NotImplemented
             inputs.append(value)
         raw = core.run(self._name, inputs, self._unnamed, not use_torch, {})
         if use_torch:
-            outputs = [torch.utils.dlpack.from_dlpack(array) for array in raw]  # type: ignore[union-attr]
+            outputs = [from_dlpack(array) for array in raw]
         else:
             outputs = [_arrays.to_numpy(array, dtype) for array, dtype in zip(raw, self._outputs, strict=True)]
         if self._results is not None:
             return self._results.unflatten(iter(outputs))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _make_numpy_dtypes(self) -> list[Any]:
+    def _find_torch(self) -> tuple[Any, ...]:
+        """What a call needs of PyTorch, kept once it has been imported; otherwise nothing is a tensor."""
+        if not self._numpy_dtypes:
+            self._make_numpy_dtypes()
+        torch = sys.modules.get("torch")
+        if torch is None or not hasattr(torch, "utils"):
+            return None, None, None, None
+        dlpack = torch.utils.dlpack
+        self._torch = (torch.Tensor, torch.strided, dlpack.to_dlpack, dlpack.from_dlpack)
+        return self._torch
+
+    def _make_numpy_dtypes(self) -> None:
         import numpy as np
 
         self._array = np.ndarray
         self._numpy_dtypes = [np.dtype(dtype) for dtype in self._dtypes]
-        return self._numpy_dtypes
 
 
 def _is_plain(port: Port) -> bool:
