@@ -68,5 +68,16 @@ TEST_F(PoolTest, NumberOfThreads) {
   EXPECT_GE(numThreads(), 1);
 }
 
+TEST(Pool, EveryTaskIsTakenOnce) {
+  std::vector<std::atomic<int>> taken(1000);
+  Tasks tasks(static_cast<int64_t>(taken.size()));
+  parallelFor(0, 4, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker)
+      tasks.forEach([&](int64_t task) { ++taken[static_cast<size_t>(task)]; });
+  });
+  for (const std::atomic<int> &count : taken)
+    EXPECT_EQ(count, 1);
+}
+
 } // namespace
 } // namespace ingot

@@ -26,7 +26,7 @@ public:
   explicit PanelAttention(const AttentionProblem &p) : problem(p) {
     const int64_t heads = problem.batch * problem.heads;
     const int64_t most = std::max<int64_t>(1, problem.queries / kQueriesPerTask);
-    tasksPerHead = std::clamp<int64_t>(4 * numThreads() / std::max<int64_t>(1, heads), 1, most);
+    tasksPerHead = std::clamp<int64_t>(8 * numThreads() / std::max<int64_t>(1, heads), 1, most);
     tasks = heads * tasksPerHead;
     workers = std::clamp<int64_t>(numThreads(), 1, tasks);
     scoreStride = panelsOf(problem.keys) * kPanel;
@@ -38,13 +38,12 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
-    // Worker w takes tasks w, w + workers, …: causal ones differ in length.
+    Tasks queue(tasks);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t w = begin; w < end; ++w) {
         Worker worker{args, static_cast<float *>(args.scratch) + w * slotElements};
-        for (int64_t task = w; task < tasks; task += workers)
-          runTask(worker, task);
+        queue.forEach([&](int64_t task) { runTask(worker, task); });
       }
     });
     return {};

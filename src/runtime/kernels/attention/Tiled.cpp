@@ -34,12 +34,13 @@ public:
 
   Status run(const KernelArgs &args) const override {
     std::atomic<bool> hasFailed = false;
-    // Worker w takes tiles w, w + workers, …: causal tiles differ in length.
+    Tasks queue(tiles);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       for (int64_t w = begin; w < end; ++w)
-        for (int64_t i = w; i < tiles; i += workers)
+        queue.forEach([&](int64_t i) {
           if (!runTile(args, tileAt(i), static_cast<float *>(args.scratch) + w * slotElements))
             hasFailed = true;
+        });
     });
     if (hasFailed)
       return internalError("attention: oneDNN refused a matrix product");

@@ -29,26 +29,26 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
+    Tasks queue(batches * parts);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       for (int64_t w = begin; w < end; ++w)
-        runShare(args, w, static_cast<float *>(args.scratch) + w * slotElements);
+        runShare(args, queue, static_cast<float *>(args.scratch) + w * slotElements);
     });
     return {};
   }
 
 private:
-  /// The tasks of one worker, which follow each other: parts of one batch share the panels.
-  void runShare(const KernelArgs &args, int64_t worker, float *panels) const {
-    const int64_t tasks = batches * parts;
+  /// The tasks of one worker: parts of one batch, which follow each other, share the panels.
+  void runShare(const KernelArgs &args, Tasks &queue, float *panels) const {
     const float *packed = nullptr;
-    for (int64_t task = tasks * worker / workers; task < tasks * (worker + 1) / workers; ++task) {
+    queue.forEach([&](int64_t task) {
       const int64_t batch = task / parts, part = task % parts;
       const float *right = static_cast<const float *>(args.operands[MatmulB]) + offsetOf(b, batch);
       if (right != packed)
         gemm::packPanels(panels, right, problem.k, b.strides[b.strides.size() - 2], problem.n, b.strides.back());
       packed = right;
       runPart(args, panels, batch, problem.m * part / parts, problem.m * (part + 1) / parts);
-    }
+    });
   }
 
   void runPart(const KernelArgs &args, const float *panels, int64_t batch, int64_t begin, int64_t end) const {
