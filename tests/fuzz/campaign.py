@@ -83,6 +83,7 @@ def run_command(*arguments: object) -> Outcome:
         )  # fmt: skip
         killed = threading.Event()
         timer = threading.Timer(PATIENCE, lambda: (killed.set(), process.kill()))
+        timer.daemon = True  # an interrupted campaign does not wait for it
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
         timer.cancel()
