@@ -11,7 +11,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ingot.errors import UsageError
+from ingot.errors import CorruptFileError, UsageError
 
 _SEQUENCES: dict[str, Callable[[Iterable[Any]], Any]] = {
     "builtins.tuple": tuple,
@@ -30,11 +30,20 @@ class Tree:
         self.context: Any = _parse_context(node.get("context"))
         self.children = [Tree(child) for child in node["children_spec"]]
         self._node = node
+        if not isinstance(self.type, str | None):
+            raise TypeError("a type has a name")
+        if self.type in _MAPPINGS and len(set(self.keys)) != len(self.children):
+            raise ValueError("a mapping has one key for each value")
 
     @classmethod
     def parse(cls, text: str) -> Tree | None:
         """The tree of a recorded spec; None if nothing was recorded."""
-        return cls(json.loads(text)[1]) if text else None
+        if not text:
+            return None
+        try:
+            return cls(json.loads(text)[1])
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise CorruptFileError("the recorded structure of the arguments or results is damaged") from None
 
     @property
     def is_leaf(self) -> bool:
@@ -108,8 +117,10 @@ class Tree:
                 pass
         if isinstance(self.context, list) and len(self.context) == len(values):
             fields = [str(name) for name in self.context]
-            if all(name.isidentifier() for name in fields):
+            try:
                 return namedtuple((self.type or "Result").rpartition(".")[2], fields)(*values)
+            except ValueError:  # names that fields cannot have
+                pass
         return tuple(values)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ingot import _arrays, _core
 from ingot._quick import QuickCall
 from ingot._tree import Tree
-from ingot.errors import UsageError
+from ingot.errors import CorruptFileError, UsageError
 from ingot.module import Module
 from ingot.session import Session
 
@@ -89,6 +89,8 @@ class _Signature:
         )
         self._arguments = Tree.parse(described.get("in_spec", ""))
         self._results = Tree.parse(described.get("out_spec", ""))
+        if self._results is not None and self._results.leaf_count != len(self.entry.outputs):
+            raise CorruptFileError(f"the recorded structure of the results does not fit '{self.entry.name}'")
         self.quick = QuickCall.of(self.entry, self._arguments, self._results)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

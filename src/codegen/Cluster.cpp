@@ -40,7 +40,7 @@ Status Cluster::checkOps() {
                               " for these element types inside a cluster; leave it outside");
     int64_t reduced = lastDimsReduced(&op);
     if (reduced != 0 && reducedDims != 0 && reduced != reducedDims)
-      return internalError("a cluster reduces different numbers of dimensions");
+      return corruptError("a cluster reduces different numbers of dimensions");
     reducedDims = std::max(reducedDims, reduced);
   }
   for (size_t i = 0; i < pointerCount(); ++i)
@@ -94,7 +94,7 @@ Status Cluster::findStages() {
       stage = std::max(stage, stages.lookup(operand));
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (isRow(reduce.getX()))
-        return internalError("a cluster reduces a value that has no elements along the reduced dimensions");
+        return corruptError("a cluster reduces a value that has no elements along the reduced dimensions");
       if (stage >= reductions.size())
         reductions.resize(stage + 1);
       reductions[stage].push_back(reduce);

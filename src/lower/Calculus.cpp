@@ -1,4 +1,5 @@
 // Differences, gradients and integrals along a dimension.
+#include "lower/Bounds.h"
 #include "lower/Pick.h"
 
 using namespace mlir;
@@ -35,6 +36,8 @@ LogicalResult lowerDiff(LowerContext &ctx) {
   if (rankOf(x) == 0)
     return ctx.refuse("needs a dimension");
   int64_t axis = ctx.axis("dim", rankOf(x)), times = ctx.integer("n");
+  if (times < 0 || times > kMaxCopies)
+    return ctx.refuse("n must be from 0 to " + llvm::Twine(kMaxCopies));
   SmallVector<Value> parts;
   for (Value part : {ctx.optionalTensor("prepend"), x, ctx.optionalTensor("append")})
     if (part)

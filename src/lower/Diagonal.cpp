@@ -1,8 +1,11 @@
 // Diagonals of matrices, and matrices of diagonals.
 #include "dialect/ScatterOps.h"
+#include "lower/Bounds.h"
 #include "lower/Pick.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -178,16 +181,23 @@ Value table(LowerContext &ctx, ArrayRef<int64_t> numbers, ArrayRef<int64_t> shap
   return ctx.create<ConstantOp>(DenseElementsAttr::get(type, numbers)).getResult();
 }
 
-/// Rows, then columns, of the elements for which isIn(column - row) holds.
-template <typename F> LogicalResult triangleIndices(LowerContext &ctx, F isIn) {
+/// Rows, then columns, of the elements above (or below) a diagonal, and of those on it.
+LogicalResult triangleIndices(LowerContext &ctx, bool isUpper) {
   int64_t rows = ctx.integer("row"), columns = ctx.integer("col");
+  if (rows < 0 || rows > kMaxTableElements || columns < 0 || columns > kMaxTableElements)
+    return ctx.refuse("the numbers of rows and columns are negative or too large");
+  int64_t offset = std::clamp(ctx.integer("offset"), -rows, columns);
   SmallVector<int64_t> first, second;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      if (isIn(j - i)) {
-        first.push_back(i);
-        second.push_back(j);
-      }
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t begin = isUpper ? std::clamp(i + offset, int64_t{0}, columns) : 0;
+    int64_t end = isUpper ? columns : std::clamp(i + offset + 1, int64_t{0}, columns);
+    if (static_cast<int64_t>(first.size()) + end - begin > kMaxTableElements)
+      return ctx.refuse("there are too many elements");
+    for (int64_t j = begin; j < end; ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  }
   auto count = static_cast<int64_t>(first.size());
   first.append(second);
   return ctx.replace(ctx.cast(table(ctx, first, {2, count}), ctx.resultDtype()));
@@ -195,21 +205,14 @@ template <typename F> LogicalResult triangleIndices(LowerContext &ctx, F isIn) {
 
 } // namespace
 
-LogicalResult lowerTrilIndices(LowerContext &ctx) {
-  int64_t offset = ctx.integer("offset");
-  return triangleIndices(ctx, [&](int64_t number) { return number <= offset; });
-}
-
-LogicalResult lowerTriuIndices(LowerContext &ctx) {
-  int64_t offset = ctx.integer("offset");
-  return triangleIndices(ctx, [&](int64_t number) { return number >= offset; });
-}
+LogicalResult lowerTrilIndices(LowerContext &ctx) { return triangleIndices(ctx, false); }
+LogicalResult lowerTriuIndices(LowerContext &ctx) { return triangleIndices(ctx, true); }
 
 /// All choices of r positions in rising order, one row each.
 LogicalResult lowerCombinations(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   int64_t r = ctx.integer("r"), repeats = ctx.flag("with_replacement");
-  if (rankOf(x) != 1 || ShapedType::isDynamic(shapeOf(x).front()) || r < 0)
+  if (rankOf(x) != 1 || ShapedType::isDynamic(shapeOf(x).front()) || r < 0 || r > kMaxTableElements)
     return ctx.refuse("takes a vector of known size");
   if (r == 0)
     return ctx.replace(ctx.full(Number::of(int64_t{0}), {Size(0)}, dtypeOf(x)));
@@ -219,6 +222,8 @@ LogicalResult lowerCombinations(LowerContext &ctx) {
   for (int64_t i = 0; i < r; ++i)
     choice.push_back(repeats ? 0 : i);
   while (n > 0 && choice.back() < n) {
+    if (static_cast<int64_t>(numbers.size()) + r > kMaxTableElements)
+      return ctx.refuse("there are too many combinations");
     numbers.append(choice);
     ++count;
     int64_t digit = r - 1;

@@ -1,4 +1,5 @@
 // Distances, similarities and products that are sums of products.
+#include "lower/Bounds.h"
 #include "lower/Complex.h"
 #include "lower/Pick.h"
 #include "lower/Reduce.h"
@@ -86,9 +87,12 @@ LogicalResult lowerPdist(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   if (rankOf(x) != 2 || !tensorType(x).hasStaticShape())
     return ctx.refuse("takes a matrix of known size");
+  int64_t count = shapeOf(x)[0];
+  if (count > kMaxTableElements || count * (count - 1) / 2 > kMaxTableElements)
+    return ctx.refuse("there are too many pairs of rows");
   SmallVector<int64_t> first, second;
-  for (int64_t i = 0; i < shapeOf(x)[0]; ++i)
-    for (int64_t j = i + 1; j < shapeOf(x)[0]; ++j) {
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = i + 1; j < count; ++j) {
       first.push_back(i);
       second.push_back(j);
     }

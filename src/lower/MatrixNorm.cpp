@@ -274,8 +274,9 @@ private:
 
 LogicalResult lowerMultiDot(LowerContext &ctx) {
   SmallVector<Value> matrices = ctx.tensors(ctx.has("tensors") ? "tensors" : "matrices");
-  if (matrices.empty() || rankOf(matrices.front()) == 0)
-    return ctx.refuse("needs matrices");
+  constexpr size_t kMaxMatrices = 256; // the time to find an order grows with the third power
+  if (matrices.empty() || matrices.size() > kMaxMatrices || rankOf(matrices.front()) == 0)
+    return ctx.refuse("needs matrices, at most " + llvm::Twine(kMaxMatrices));
   bool isRow = rankOf(matrices.front()) == 1, isColumn = matrices.size() > 1 && rankOf(matrices.back()) == 1;
   if (isRow)
     matrices.front() = ctx.insertDim(matrices.front(), 0);

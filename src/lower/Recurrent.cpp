@@ -44,7 +44,8 @@ std::optional<Network> readNetwork(LowerContext &ctx) {
   net.layers = ctx.integer("num_layers");
   net.directions = ctx.flag("bidirectional") ? 2 : 1;
   net.batchFirst = ctx.has("batch_first") && ctx.flag("batch_first");
-  int64_t count = net.layers * net.directions;
+  // (No more than parameters, lest products overflow; the exact number is compared below.)
+  int64_t count = net.layers > static_cast<int64_t>(net.parameters.size()) ? 0 : net.layers * net.directions;
   SmallVector<Value> states = net.cell == "lstm" ? ctx.tensors("hx") : SmallVector<Value>{ctx.tensor("hx")};
   size_t wanted = net.cell == "lstm" ? 2 : 1;
   if (count < 1 || states.size() != wanted || net.parameters.size() % static_cast<size_t>(count) != 0) {

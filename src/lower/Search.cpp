@@ -1,6 +1,7 @@
 // Searching in sorted rows, counting into bins, pieces of a dimension.
 #include "dialect/OrderOps.h"
 #include "dialect/ScatterOps.h"
+#include "lower/Bounds.h"
 #include "lower/Pick.h"
 
 using namespace mlir;
@@ -202,7 +203,8 @@ void addEdges(LowerContext &ctx, Histogram &histogram, ArrayRef<int64_t> bins) {
 
 /// The points with the edges of their bins, given or made; nullopt after refusing.
 std::optional<Histogram> histogramOf(LowerContext &ctx, Value x) {
-  if (!isFloat(dtypeOf(x)) || rankOf(x) == 0 || ShapedType::isDynamic(shapeOf(x).back())) {
+  // (An unknown number is a negative one.)
+  if (!isFloat(dtypeOf(x)) || rankOf(x) == 0 || shapeOf(x).back() < 0 || shapeOf(x).back() > kMaxCopies) {
     (void)ctx.refuse("takes floating-point points of a known number of dimensions");
     return std::nullopt;
   }
@@ -211,8 +213,8 @@ std::optional<Histogram> histogramOf(LowerContext &ctx, Value x) {
     histogram.edges = ctx.tensors("bins");
   else if (isa<ValueRefAttr>(ctx.attr("bins")))
     histogram.edges = {ctx.tensor("bins")};
-  else
-    addEdges(ctx, histogram, ctx.integers("bins"));
+  else if (SmallVector<int64_t> bins = ctx.integers("bins"); !bins.empty())
+    addEdges(ctx, histogram, bins);
   if (histogram.edges.size() != histogram.coordinates.size()) {
     (void)ctx.refuse("needs edges for every dimension of the points");
     return std::nullopt;

@@ -1,6 +1,7 @@
 // Special functions with arguments of their own, and rarer element-wise operators. Those that are one op of the dialect
 // need no function: their rows in aten_ops.inc are all.
 #include "dialect/SpecialOps.h"
+#include "lower/Bounds.h"
 #include "lower/Complex.h"
 #include "lower/Elementwise.h"
 
@@ -62,8 +63,8 @@ LogicalResult lowerMvlgamma(LowerContext &ctx) {
   if (!x)
     return failure(); // unaryOperand said why
   int64_t p = ctx.integer("p");
-  if (p < 1)
-    return ctx.refuse("p must be at least 1");
+  if (p < 1 || p > kMaxCopies)
+    return ctx.refuse("p must be from 1 to " + llvm::Twine(kMaxCopies));
   Type dtype = dtypeOf(x), compute = computeType(dtype);
   Value sum;
   for (int64_t k = 0; k < p; ++k) {

@@ -1,4 +1,5 @@
 // Windows and frequencies: their lengths are numbers of the program, so that their values are known here.
+#include "lower/Bounds.h"
 #include "lower/Lowering.h"
 
 #include <cmath>
@@ -10,12 +11,10 @@ namespace ingot::lower {
 
 namespace {
 
-constexpr int64_t kMaxLength = int64_t(1) << 24;
-
 /// A constant of the result's type, or a refusal.
 LogicalResult replaceByValues(LowerContext &ctx, int64_t count, llvm::function_ref<double(int64_t)> valueAt) {
   auto dtype = dyn_cast<FloatType>(ctx.resultDtype());
-  if (!dtype || count < 0 || count > kMaxLength)
+  if (!dtype || count < 0 || count > kMaxTableElements)
     return ctx.refuse("needs a floating-point type and a length that is not negative");
   SmallVector<APFloat> values;
   for (int64_t i = 0; i < count; ++i) {

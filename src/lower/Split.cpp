@@ -194,8 +194,8 @@ LogicalResult cutAt(LowerContext &ctx, Value x, int64_t axis, ArrayRef<Size> pos
 /// The first size % sections pieces are longer by one.
 LogicalResult cutInSections(LowerContext &ctx, Value x, int64_t axis, int64_t sections) {
   Size size = ctx.dim(x, axis);
-  if (sections <= 0)
-    return ctx.refuse("the number of sections must be positive");
+  if (sections <= 0 || static_cast<size_t>(sections) != ctx.numResults())
+    return ctx.refuse("the number of sections must be that of the results");
   Sizes lengths;
   for (int64_t i = 0; i < sections; ++i)
     lengths.push_back(ctx.floorDiv(ctx.plus(size, sections - 1 - i), sections));

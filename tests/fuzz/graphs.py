@@ -105,7 +105,8 @@ def chain(document: Any, random: Random) -> Any:
 
 def nest(document: Any, random: Random) -> Any:
     """Graphs in graphs: a branch in a branch in a branch."""
-    slots = [slot for slot in slots_of(document) if slot[1] == "as_graph" and isinstance(slot[0]["as_graph"], dict)]
+    slots = [slot for slot in slots_of(document) if slot[1] == "as_graph"]
+    slots = [slot for slot in slots if isinstance(slot[0]["as_graph"], dict) and "graph" in slot[0]["as_graph"]]
     if not slots:
         return chain(document, random)
     container, key = random.choice(slots)

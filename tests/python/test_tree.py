@@ -6,7 +6,7 @@ from collections import OrderedDict, deque, namedtuple
 
 import pytest
 from ingot._tree import Tree
-from ingot.errors import UsageError
+from ingot.errors import CorruptFileError, UsageError
 from torch.utils import _pytree as pytree
 
 Point = namedtuple("Point", ["x", "y"])
@@ -56,6 +56,32 @@ def test_unknown_types_become_named_tuples() -> None:
     assert tree is not None
     thing = tree.unflatten(iter([1, 2]))
     assert (thing.a, thing.b) == (1, 2)
+
+
+LEAF = '{"type": null, "context": null, "children_spec": []}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1, {\"type\": \"a\x01b\"}]", "[", "7", "[1]", "[1, []]", '[1, {"type": 3, "children_spec": []}]',
+        '[1, {"type": null, "children_spec": 3}]', "[" * 100_000,
+        '[1, {"type": "builtins.dict", "context": "[\\"a\\"]", "children_spec": []}]',
+        '[1, {"type": "builtins.dict", "context": "[[1]]", "children_spec": [' + LEAF + "]}]",
+        '[1, {"type": "collections.defaultdict", "context": "[]", "children_spec": []}]',
+        '[1, {"type": "builtins.tuple", "children_spec": [' * 5000 + LEAF + "]}" * 5000 + "]",
+    ],
+    ids=range(12),
+)  # fmt: skip
+def test_damaged_specs_are_errors_of_the_file(text: str) -> None:
+    with pytest.raises(CorruptFileError, match="damaged"):
+        Tree.parse(text)
+
+
+def test_names_that_fields_cannot_have() -> None:
+    node = f'{{"type": "a.class", "context": "[\\"_\\", \\"_\\"]", "children_spec": [{LEAF}, {LEAF}]}}'
+    tree = Tree.parse(f"[1, {node}]")
+    assert tree is not None and tree.unflatten(iter([1, 2])) == (1, 2)
 
 
 def test_no_spec() -> None:

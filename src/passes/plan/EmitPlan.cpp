@@ -63,7 +63,7 @@ Result<Value> planValue(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     std::optional<DType> dtype = dtypeOfType(tensor.getElementType());
     if (!dtype)
-      return internalError("a tensor has an element type that plans do not have");
+      return corruptError("a tensor of the program has an element type that plans do not have");
     value.dtype = *dtype;
     for (int64_t size : tensor.getShape())
       value.shape.push_back(ShapedType::isDynamic(size) ? kDynamic : size);
@@ -132,7 +132,7 @@ Status FunctionEmitter::emitOp(Operation &op) {
 Status FunctionEmitter::emitConstant(ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!elements)
-    return internalError("a constant is not dense");
+    return corruptError("a constant of the program is not dense");
   INGOT_TRY(ValueId id, define(op));
   out.constants.push_back({id, "", denseBytes(elements)});
   return {};
@@ -179,7 +179,7 @@ Status FunctionEmitter::emitResults() {
     if (StringRef name = stringAttr(attributes, attr::kState); !name.empty()) {
       auto state = llvm::find_if(out.states, [&](const State &s) { return s.name == name; });
       if (state == out.states.end())
-        return internalError("state `" + name.str() + "` is written but never an argument");
+        return corruptError("state `" + name.str() + "` is written but never an argument");
       state->output = id;
       continue;
     }
@@ -199,7 +199,7 @@ Status FunctionEmitter::emitResults() {
 Status FunctionEmitter::emitWrittenArgument(StringRef argument, ValueId newValue) {
   auto input = llvm::find_if(out.inputs, [&](const Input &each) { return each.name == argument; });
   if (input == out.inputs.end())
-    return internalError("argument `" + argument.str() + "` is written but not there");
+    return corruptError("argument `" + argument.str() + "` is written but not there");
   std::string name = argument.str();
   auto isTaken = [&](const State &state) { return state.name == name; };
   for (int number = 1; llvm::any_of(out.states, isTaken); ++number)
@@ -261,6 +261,7 @@ void FunctionEmitter::emitSignature() {
 
 } // namespace
 
+// Programs also come from assets that anybody may have written: what does not fit together is the file's fault.
 Result<Plan> emitPlan(ModuleOp module) {
   Plan plan;
   for (auto func : module.getOps<func::FuncOp>()) {

@@ -68,8 +68,8 @@ Result<Attributes> planAttributes(Operation &op) {
       continue;
     std::optional<Attribute> value = convert(op, name, named.getValue());
     if (!value)
-      return internalError("attribute `" + name.str() + "` of " + op.getName().getStringRef().str() +
-                           " has a kind that plans do not have");
+      return corruptError("attribute `" + name.str() + "` of " + op.getName().getStringRef().str() +
+                          " has a kind that plans do not have");
     attributes.emplace(name.str(), std::move(*value));
   }
   return attributes;
