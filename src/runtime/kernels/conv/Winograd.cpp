@@ -252,7 +252,7 @@ std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
                        (!problem.residual || hasStridesOf(*problem.residual, problem.result));
   if (!isPlain || !isWorthIt || !lieWell)
     return nullptr;
-  const std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight, problem.weightData}};
+  const std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight}};
   return std::make_unique<FiniteOnly<WinogradConv>>(std::make_unique<WinogradConv>(problem, g), finite,
                                                     convOfAnything(problem));
 }
