@@ -150,9 +150,7 @@ def check(case: Case, seed: int = 0, only: Sequence[str] = ()) -> Verdict:
     return Verdict("right")
 
 
-def excuse_of(
-    verdict: Verdict, case: Case, program: Any, is_decomposed: bool, runs: Sequence[Any], calls: int
-) -> str:
+def excuse_of(verdict: Verdict, case: Case, program: Any, is_decomposed: bool, runs: Sequence[Any], calls: int) -> str:
     """Why nobody could do better with what PyTorch has exported; empty where there is no such reason."""
     if is_decomposed and not is_decomposed_well(case, runs, calls):
         return "PyTorch's decompositions are wrong"

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from property.case import WIDE_DTYPES, Case, namespace, read_names, split, target
+from property.undetermined import reason_against
 
 SHADOWS = 2
 # Units in the last place by which operands and results of a line that rounds are moved.
 OPERAND_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
 RESULT_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
 LARGEST = 2000
-SPREAD = re.compile(r"\b(var|std|var_mean|std_mean)\(")
 SCOPE, WIDE_SCOPE = namespace(), namespace(WIDE_DTYPES)
 
 
@@ -79,14 +78,8 @@ class Evaluation:
 
     def step(self, line: str) -> None:
         """Runs a line; raises UndeterminedError, or what eager raises. After that the evaluation is of no use."""
-        if "F.gelu" in line and any(self.values[name].isinf().any() for name in read_names(line)):
-            raise UndeterminedError("what gelu of infinities is depends on the library that eager uses")
-        if "F.batch_norm" in line and self.has_other_channels(line):
-            raise UndeterminedError("eager does not check the statistics of what it need not compute")
-        if "_mean(" in line and any(self.values[name].isinf().any() for name in read_names(line)):
-            raise UndeterminedError("eager's mean beside a variance is NaN unless an infinity comes last")
-        if SPREAD.search(line) and any(self.may_overflow(name) for name in read_names(line)):
-            raise UndeterminedError("whether sums of squares overflow on the way depends on the type they are taken in")
+        if reason := reason_against(line, self.values):
+            raise UndeterminedError(reason)
         exact = self.exact_result(line)
         with quiet():
             execute(line, self.values, SCOPE)
@@ -99,18 +92,6 @@ class Evaluation:
             for number, shadow in enumerate(self.shadows):
                 self.step_shadow(line, shadow, rounds, number)
         self.check(target(line))
-
-    def has_other_channels(self, line: str) -> bool:
-        x, statistics = (self.values[name] for name in read_names(line)[:2])
-        return x.numel() == 0 and x.shape[1] != statistics.numel()
-
-    def may_overflow(self, name: str) -> bool:
-        """Whether the sum of the squares leaves the range of the type."""
-        value = self.values[name]
-        if not is_inexact(value) or value.numel() == 0:
-            return False
-        squares = widen(value).abs().nan_to_num(0.0, 0.0).square().sum()
-        return bool(squares > torch.finfo(torch.promote_types(value.dtype, torch.float32)).max / 4)
 
     def exact_result(self, line: str) -> torch.Tensor | None:
         """In float64; none where eager has none, which the line itself may still have."""

@@ -227,7 +227,7 @@ Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) {
   INGOT_TRY(std::unique_ptr<BoundKernel> kernel, Builder(problem).build());
   if (!losesNan(problem.activation))
     return kernel;
-  std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight, problem.weightData}};
+  std::vector<FiniteOperand> finite{{ConvX, problem.x}, {ConvWeight, problem.weight}};
   if (problem.bias)
     finite.push_back({ConvBias, *problem.bias});
   if (problem.residual)

@@ -208,7 +208,7 @@ Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem
   INGOT_TRY(std::unique_ptr<BoundKernel> kernel, Builder(problem).build());
   if (!losesNan(problem.activation))
     return kernel;
-  std::vector<FiniteOperand> finite{{MatmulA, problem.a}, {MatmulB, problem.b, problem.bData}};
+  std::vector<FiniteOperand> finite{{MatmulA, problem.a}, {MatmulB, problem.b}};
   if (problem.bias)
     finite.push_back({MatmulBias, *problem.bias});
   return makeKernel<FiniteOnly<DnnlMatmul>>(std::move(kernel), finite, matmulOfAnything(problem));

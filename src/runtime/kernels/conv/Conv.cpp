@@ -33,7 +33,9 @@ Result<int64_t> resultSize(const StepContext &context, const ConvProblem &proble
     size = (in - 1) * problem.strides[i] - padding + reach + problem.outputPadding[i];
   else if (in + padding >= reach)
     size = (in + padding - reach) / problem.strides[i] + 1;
-  if (size < 1 || size > kMaxExtent)
+  // PyTorch does not mind that nothing is left of nothing.
+  const int64_t least = problem.transposed && problem.x.numel() == 0 ? 0 : 1;
+  if (size < least || size > kMaxExtent)
     return badShapes(context, "the kernel does not fit into the padded input");
   return size;
 }

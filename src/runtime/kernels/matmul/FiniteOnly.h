@@ -9,11 +9,10 @@ namespace ingot {
 /// Whether oneDNN gives a number for NaN.
 bool losesNan(Activation activation);
 
-/// An operand that has to be finite. Constants are looked at once.
+/// An operand that has to be finite.
 struct FiniteOperand {
   size_t index;
   TensorDesc desc;
-  const void *constant = nullptr;
 };
 
 /// What takes the step otherwise: a kernel that is made when it is needed, and the activation of its dense result.
@@ -43,7 +42,6 @@ private:
   std::unique_ptr<BoundKernel> fast;
   OtherKernel other;
   std::vector<Range> ranges;
-  bool isNever = false; ///< a constant is not finite
 };
 
 /// With the name of what it runs.
