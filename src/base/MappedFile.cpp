@@ -1,11 +1,12 @@
 #include "base/MappedFile.h"
 
+#include "base/ForkSafeMutex.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
 #include <map>
-#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -28,7 +29,7 @@ struct Descriptor {
 
 /// The read-only mappings of this process: first byte and length.
 struct Mappings {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::map<const std::byte *, size_t> ranges;
 
   static Mappings &all() {

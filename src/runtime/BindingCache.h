@@ -1,11 +1,11 @@
 // The bindings of one function that were used last.
 #pragma once
 
+#include "base/ForkSafeMutex.h"
 #include "runtime/Binding.h"
 
 #include <list>
 #include <map>
-#include <mutex>
 
 namespace ingot {
 
@@ -47,7 +47,7 @@ private:
   using Entry = std::pair<BindingKey, std::shared_ptr<const Binding>>;
 
   size_t capacity;
-  mutable std::mutex mutex;
+  mutable ForkSafeMutex mutex;
   std::list<Entry> entries; ///< last used first
   std::map<BindingKey, std::list<Entry>::iterator> index;
 };

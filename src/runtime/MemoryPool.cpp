@@ -1,9 +1,10 @@
 #include "runtime/MemoryPool.h"
 
+#include "base/ForkSafeMutex.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <sys/mman.h>
 
 namespace ingot {
@@ -29,7 +30,7 @@ std::byte *allocate(size_t bytes) {
 } // namespace
 
 struct MemoryPool::Shelf {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::multimap<size_t, std::byte *> free;
   size_t freeBytes = 0;
 

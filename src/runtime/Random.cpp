@@ -1,7 +1,8 @@
 #include "runtime/Random.h"
 
+#include "base/ForkSafeMutex.h"
+
 #include <cmath>
-#include <mutex>
 #include <numbers>
 
 namespace ingot {
@@ -9,7 +10,7 @@ namespace ingot {
 namespace {
 
 struct Generator {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   RandomCall next{kDefaultSeed, 0};
 };
 
@@ -35,12 +36,12 @@ Words philox(Words counter, uint32_t key0, uint32_t key1) {
 } // namespace
 
 void setSeed(uint64_t seed) {
-  std::lock_guard<std::mutex> lock(generator().mutex);
+  std::lock_guard lock(generator().mutex);
   generator().next = {seed, 0};
 }
 
 RandomCall RandomCall::next() {
-  std::lock_guard<std::mutex> lock(generator().mutex);
+  std::lock_guard lock(generator().mutex);
   RandomCall call = generator().next;
   ++generator().next.call;
   return call;

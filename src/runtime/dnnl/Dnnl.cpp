@@ -1,10 +1,10 @@
 #include "runtime/dnnl/Dnnl.h"
 
+#include "base/ForkSafeMutex.h"
 #include "base/MappedFile.h"
 
 #include <array>
 #include <map>
-#include <mutex>
 
 namespace ingot {
 namespace {
@@ -23,7 +23,7 @@ struct PackedWeights {
     dnnl::memory::desc from, to;
     std::weak_ptr<dnnl::memory> memory;
   };
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::multimap<const void *, Entry> entries;
 
   std::shared_ptr<dnnl::memory> find(const void *data, const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
@@ -92,15 +92,20 @@ void appendActivation(dnnl::post_ops &postOps, Activation activation) {
 Result<std::shared_ptr<dnnl::memory>> packWeights(const void *data, const dnnl::memory::desc &from,
                                                   const dnnl::memory::desc &to) {
   PackedWeights &weights = packedWeights();
-  std::lock_guard lock(weights.mutex);
-  if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
-    return memory;
+  {
+    std::lock_guard lock(weights.mutex);
+    if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
+      return memory;
+  }
   return catchDnnl("packing weights", [&]() -> Result<std::shared_ptr<dnnl::memory>> {
     dnnl::memory source(from, dnnlEngine(), const_cast<void *>(data));
     auto packed = std::make_shared<dnnl::memory>(to, dnnlEngine());
     dnnl::reorder(source, *packed).execute(threadStream(), source, *packed);
     threadStream().wait();
     MappedFile::releasePages(data, from.get_size());
+    std::lock_guard lock(weights.mutex);
+    if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
+      return memory;
     weights.entries.emplace(data, PackedWeights::Entry{from, to, packed});
     return packed;
   });

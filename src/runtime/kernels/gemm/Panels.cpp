@@ -1,5 +1,6 @@
 #include "runtime/kernels/gemm/Panels.h"
 
+#include "base/ForkSafeMutex.h"
 #include "base/MappedFile.h"
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <new>
 #include <sys/mman.h>
 
@@ -55,7 +55,7 @@ public:
 private:
   static constexpr size_t kLine = 64, kSlab = 4 * kLargePage;
 
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::shared_ptr<std::byte> slab;
   size_t used = 0;
 };
@@ -239,8 +239,20 @@ struct Shared {
     PanelSource source;
     std::weak_ptr<const Panels> panels;
   };
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::multimap<const float *, Entry> entries;
+
+  /// Called with the mutex held.
+  std::shared_ptr<const Panels> find(const PanelSource &source) {
+    auto [begin, end] = entries.equal_range(source.data);
+    for (auto it = begin; it != end;) {
+      std::shared_ptr<const Panels> found = it->second.panels.lock();
+      if (found && it->second.source == source)
+        return found;
+      it = found ? std::next(it) : entries.erase(it);
+    }
+    return nullptr;
+  }
 };
 
 Shared &shared() {
@@ -308,17 +320,18 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
 
 std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {
   Shared &all = shared();
-  std::lock_guard lock(all.mutex);
-  auto [begin, end] = all.entries.equal_range(source.data);
-  for (auto it = begin; it != end;) {
-    std::shared_ptr<const Panels> found = it->second.panels.lock();
-    if (found && it->second.source == source)
+  {
+    std::lock_guard lock(all.mutex);
+    if (std::shared_ptr<const Panels> found = all.find(source))
       return found;
-    it = found ? std::next(it) : all.entries.erase(it);
   }
+  // Without the mutex, which must not be held while threads are waited for (ForkSafeMutex.h).
   auto made = std::make_shared<const Panels>(source);
   // The original is not needed any more, unless somebody looks at it.
   MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * sizeof(float));
+  std::lock_guard lock(all.mutex);
+  if (std::shared_ptr<const Panels> found = all.find(source))
+    return found;
   all.entries.emplace(source.data, Shared::Entry{source, made});
   return made;
 }

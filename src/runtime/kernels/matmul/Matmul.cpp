@@ -6,9 +6,6 @@
 namespace ingot {
 namespace {
 
-/// Multiplications that are done before oneDNN has made its program for them.
-constexpr int64_t kSmall = 1 << 14;
-
 bool isEmpty(const MatmulProblem &problem) { return problem.result.numel() == 0 || problem.k == 0; }
 
 /// Whether the reference can compute it: with activations of floats only where there are floats, and booleans only where
@@ -85,11 +82,9 @@ Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std:
       return panels;
     if (auto batched = makeBatchedMatmul(problem))
       return batched;
-    if (problem.result.numel() * problem.k > kSmall) {
-      INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-      if (auto fast = dnnl->makeMatmul(problem))
-        return fast;
-    }
+    INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+    if (auto fast = dnnl->makeMatmul(problem))
+      return fast;
   }
   return makeReferenceMatmul(problem);
 }
