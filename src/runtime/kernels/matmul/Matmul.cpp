@@ -74,6 +74,13 @@ Result<std::vector<ResultDesc>> inferMatmul(const StepContext &context) {
   return denseResult(context, std::move(problem.result));
 }
 
+/// Nothing is summed, so that oneDNN is no better, and takes longer to be made ready. (Tables of angles are made so.)
+bool isSmallOuterProduct(const MatmulProblem &problem) {
+  constexpr int64_t small = 1 << 14;
+  return problem.k == 1 && problem.result.numel() <= small && !problem.bias && !problem.residual &&
+         problem.activation == Activation::None;
+}
+
 Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(MatmulProblem problem, makeProblem(context));
   // oneDNN may refuse odd layouts; the reference takes everything.
@@ -82,9 +89,11 @@ Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std:
       return panels;
     if (auto batched = makeBatchedMatmul(problem))
       return batched;
-    INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-    if (auto fast = dnnl->makeMatmul(problem))
-      return fast;
+    if (!isSmallOuterProduct(problem)) {
+      INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+      if (auto fast = dnnl->makeMatmul(problem))
+        return fast;
+    }
   }
   return makeReferenceMatmul(problem);
 }

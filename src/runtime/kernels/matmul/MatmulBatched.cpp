@@ -13,8 +13,6 @@ namespace {
 constexpr int64_t kMaxPanelBytes = int64_t(1) << 19;
 /// Packing must be worth it.
 constexpr int64_t kMinRows = 8;
-/// Multiplications that are done before oneDNN has made its program for them.
-constexpr int64_t kSmall = 1 << 14;
 constexpr int64_t kRowsPerTask = 8 * gemm::kTileRows;
 
 class BatchedMatmul final : public BoundKernel {
@@ -93,10 +91,7 @@ std::unique_ptr<BoundKernel> makeBatchedMatmul(const MatmulProblem &problem) {
   TensorDesc a = asBatchedMatrix(problem.a, rank), b = asBatchedMatrix(problem.b, rank);
   const bool hasRows = a.sizes.back() == 1 || a.strides.back() == 1;
   const bool isBatched = std::any_of(b.sizes.begin(), b.sizes.end() - 2, [](int64_t size) { return size != 1; });
-  const bool isSmall = problem.result.numel() * problem.k <= kSmall;
-  if (!gemm::canComputeTiles() || !hasRows || bytes > kMaxPanelBytes)
-    return nullptr;
-  if (!isSmall && (!isBatched || problem.m < kMinRows))
+  if (!gemm::canComputeTiles() || !hasRows || !isBatched || problem.m < kMinRows || bytes > kMaxPanelBytes)
     return nullptr;
   if ((problem.bias && !isDenseVector(*problem.bias, problem.n)) ||
       (problem.residual && !problem.residual->isContiguous()))
