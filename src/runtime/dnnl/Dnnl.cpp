@@ -1,10 +1,9 @@
 #include "runtime/dnnl/Dnnl.h"
 
-#include "base/ForkSafeMutex.h"
 #include "base/MappedFile.h"
+#include "runtime/kernels/gemm/SharedByAddress.h"
 
 #include <array>
-#include <map>
 
 namespace ingot {
 namespace {
@@ -17,29 +16,13 @@ dnnl::stream &threadStream() {
   return stream;
 }
 
-/// Packed weights by the address of the original, in every layout somebody uses.
-struct PackedWeights {
-  struct Entry {
-    dnnl::memory::desc from, to;
-    std::weak_ptr<dnnl::memory> memory;
-  };
-  ForkSafeMutex mutex;
-  std::multimap<const void *, Entry> entries;
-
-  std::shared_ptr<dnnl::memory> find(const void *data, const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
-    auto [begin, end] = entries.equal_range(data);
-    for (auto it = begin; it != end;) {
-      std::shared_ptr<dnnl::memory> memory = it->second.memory.lock();
-      if (memory && it->second.from == from && it->second.to == to)
-        return memory;
-      it = memory ? std::next(it) : entries.erase(it);
-    }
-    return nullptr;
-  }
+struct Layouts {
+  dnnl::memory::desc from, to;
+  bool operator==(const Layouts &other) const { return from == other.from && to == other.to; }
 };
 
-PackedWeights &packedWeights() {
-  static PackedWeights *weights = new PackedWeights; // outlives kernels that static objects own
+SharedByAddress<Layouts, dnnl::memory> &packedWeights() {
+  static auto *weights = new SharedByAddress<Layouts, dnnl::memory>; // outlives kernels that static objects own
   return *weights;
 }
 
@@ -91,23 +74,15 @@ void appendActivation(dnnl::post_ops &postOps, Activation activation) {
 
 Result<std::shared_ptr<dnnl::memory>> packWeights(const void *data, const dnnl::memory::desc &from,
                                                   const dnnl::memory::desc &to) {
-  PackedWeights &weights = packedWeights();
-  {
-    std::lock_guard lock(weights.mutex);
-    if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
-      return memory;
-  }
+  if (std::shared_ptr<dnnl::memory> memory = packedWeights().find(data, {from, to}))
+    return memory;
   return catchDnnl("packing weights", [&]() -> Result<std::shared_ptr<dnnl::memory>> {
     dnnl::memory source(from, dnnlEngine(), const_cast<void *>(data));
     auto packed = std::make_shared<dnnl::memory>(to, dnnlEngine());
     dnnl::reorder(source, *packed).execute(threadStream(), source, *packed);
     threadStream().wait();
     MappedFile::releasePages(data, from.get_size());
-    std::lock_guard lock(weights.mutex);
-    if (std::shared_ptr<dnnl::memory> memory = weights.find(data, from, to))
-      return memory;
-    weights.entries.emplace(data, PackedWeights::Entry{from, to, packed});
-    return packed;
+    return packedWeights().add(data, {from, to}, std::move(packed));
   });
 }
 

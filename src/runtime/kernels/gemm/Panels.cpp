@@ -4,13 +4,13 @@
 #include "base/MappedFile.h"
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/gemm/SharedByAddress.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <map>
 #include <new>
 #include <sys/mman.h>
 
@@ -234,29 +234,8 @@ void packTransformed(float *to, const PanelSource &source, int64_t panel) {
   }
 }
 
-struct Shared {
-  struct Entry {
-    PanelSource source;
-    std::weak_ptr<const Panels> panels;
-  };
-  ForkSafeMutex mutex;
-  std::multimap<const float *, Entry> entries;
-
-  /// Called with the mutex held.
-  std::shared_ptr<const Panels> find(const PanelSource &source) {
-    auto [begin, end] = entries.equal_range(source.data);
-    for (auto it = begin; it != end;) {
-      std::shared_ptr<const Panels> found = it->second.panels.lock();
-      if (found && it->second.source == source)
-        return found;
-      it = found ? std::next(it) : entries.erase(it);
-    }
-    return nullptr;
-  }
-};
-
-Shared &shared() {
-  static auto *instance = new Shared; // outlives kernels that static objects own
+SharedByAddress<PanelSource, const Panels> &shared() {
+  static auto *instance = new SharedByAddress<PanelSource, const Panels>; // outlives kernels that static objects own
   return *instance;
 }
 
@@ -319,21 +298,12 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
 }
 
 std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {
-  Shared &all = shared();
-  {
-    std::lock_guard lock(all.mutex);
-    if (std::shared_ptr<const Panels> found = all.find(source))
-      return found;
-  }
-  // Without the mutex, which must not be held while threads are waited for (ForkSafeMutex.h).
+  if (std::shared_ptr<const Panels> found = shared().find(source.data, source))
+    return found;
   auto made = std::make_shared<const Panels>(source);
   // The original is not needed any more, unless somebody looks at it.
   MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * sizeof(float));
-  std::lock_guard lock(all.mutex);
-  if (std::shared_ptr<const Panels> found = all.find(source))
-    return found;
-  all.entries.emplace(source.data, Shared::Entry{source, made});
-  return made;
+  return shared().add(source.data, source, std::move(made));
 }
 
 } // namespace ingot::gemm
