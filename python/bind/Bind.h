@@ -46,6 +46,13 @@ private:
   PyThreadState *state;
 };
 
+/// A path as Python's own functions take it: text, bytes, or what has __fspath__. Its bytes need be no text.
+struct FilePath {
+  std::string bytes;
+
+  const char *c_str() const { return bytes.c_str(); }
+};
+
 /// Throws unless the C interface succeeded.
 void check(ingot_status status);
 void check(const Status &status);
@@ -61,3 +68,18 @@ void initProgram(nanobind::module_ &module);
 void initVerify(nanobind::module_ &module);
 
 } // namespace ingot::bind
+
+template <> struct nanobind::detail::type_caster<ingot::bind::FilePath> {
+  NB_TYPE_CASTER(ingot::bind::FilePath, const_name("str"))
+
+  bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
+    PyObject *bytes = nullptr;
+    if (!PyUnicode_FSConverter(source.ptr(), &bytes)) {
+      PyErr_Clear();
+      return false;
+    }
+    value.bytes.assign(PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
+    Py_DECREF(bytes);
+    return true;
+  }
+};

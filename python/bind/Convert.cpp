@@ -56,7 +56,7 @@ void bind::initConvert(nb::module_ &module) {
            "storage"_a, "storage_bytes"_a);
   module.def(
       "convert_file",
-      [](const std::string &pt2Path, const std::string &assetPath, bool overwrite, const std::string &optionsJson) {
+      [](const FilePath &pt2Path, const FilePath &assetPath, bool overwrite, const std::string &optionsJson) {
         ingot_status status;
         {
           GilRelease release;
@@ -67,12 +67,12 @@ void bind::initConvert(nb::module_ &module) {
       "pt2_path"_a, "asset_path"_a, "overwrite"_a, "options_json"_a);
   module.def(
       "check_savable",
-      [](const std::string &path, bool overwrite) { check(asset::checkSavable(path, {.overwrite = overwrite})); },
+      [](const FilePath &path, bool overwrite) { check(asset::checkSavable(path.bytes, {.overwrite = overwrite})); },
       "path"_a, "overwrite"_a);
   module.def(
       "read_manifest",
-      [](const std::string &path) {
-        Result<asset::CheckedManifest> read = asset::readManifest(path);
+      [](const FilePath &path) {
+        Result<asset::CheckedManifest> read = asset::readManifest(path.bytes);
         if (!read)
           check(Status(std::move(read.error())));
         return asset::manifestText(read->manifest);
@@ -80,9 +80,9 @@ void bind::initConvert(nb::module_ &module) {
       "path"_a);
   module.def(
       "copy_asset",
-      [](const std::string &from, const std::string &to, bool overwrite) {
+      [](const FilePath &from, const FilePath &to, bool overwrite) {
         GilRelease release;
-        check(asset::copyAsset(from, to, {.overwrite = overwrite}));
+        check(asset::copyAsset(from.bytes, to.bytes, {.overwrite = overwrite}));
       },
       "source"_a, "target"_a, "overwrite"_a);
 }

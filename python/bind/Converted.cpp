@@ -52,7 +52,7 @@ Converted Converted::convert(const std::vector<Part> &parts, const std::string &
   return Converted(program);
 }
 
-Converted Converted::open(const std::string &path) {
+Converted Converted::open(const FilePath &path) {
   GilRelease release;
   CompilerProgram *program = nullptr;
   call(compiler().programs->open, path.c_str(), &program);
@@ -61,21 +61,29 @@ Converted Converted::open(const std::string &path) {
 
 std::string Converted::text(const std::string &function, bool withLocations) const {
   GilRelease release;
+  std::lock_guard lock(*mutex);
   char *text = nullptr;
   call(compiler().programs->text, handle.get(), function.c_str(), withLocations, &text);
   return taken(text);
 }
 
 std::string Converted::manifest() const {
+  GilRelease release;
+  std::lock_guard lock(*mutex);
   char *text = nullptr;
   call(compiler().programs->manifest, handle.get(), &text);
   return taken(text);
 }
 
-void Converted::strip() { call(compiler().programs->stripLocations, handle.get()); }
-
-void Converted::save(const std::string &path, bool overwrite, const std::string &metadata) const {
+void Converted::strip() {
   GilRelease release;
+  std::lock_guard lock(*mutex);
+  call(compiler().programs->stripLocations, handle.get());
+}
+
+void Converted::save(const FilePath &path, bool overwrite, const std::string &metadata) const {
+  GilRelease release;
+  std::lock_guard lock(*mutex);
   call(compiler().programs->save, handle.get(), path.c_str(), overwrite, metadata.c_str());
 }
 

@@ -3,6 +3,7 @@
 
 #include "Bind.h"
 #include "Weights.h"
+#include "base/ForkSafeMutex.h"
 #include "runtime/CompilerApi.h"
 
 #include <memory>
@@ -23,15 +24,17 @@ public:
   explicit Converted(CompilerProgram *program);
 
   static Converted convert(const std::vector<Part> &parts, const std::string &options, const Functions &lowerings);
-  static Converted open(const std::string &path);
+  static Converted open(const FilePath &path);
 
   std::string text(const std::string &function, bool withLocations) const;
   std::string manifest() const;
   void strip();
-  void save(const std::string &path, bool overwrite, const std::string &metadata) const;
+  void save(const FilePath &path, bool overwrite, const std::string &metadata) const;
 
 private:
   std::shared_ptr<CompilerProgram> handle;
+  /// Taken without Python's lock: stripping changes what the others read.
+  std::shared_ptr<ForkFreedMutex> mutex = std::make_shared<ForkFreedMutex>();
 };
 
 } // namespace ingot::bind

@@ -1,5 +1,9 @@
 #include "Bind.h"
 
+#include "base/Message.h"
+
+#include <cstring>
+
 namespace nb = nanobind;
 using namespace ingot;
 using namespace ingot::bind;
@@ -42,14 +46,21 @@ const char *className(ErrorKind kind) {
   return "InternalError";
 }
 
+/// Messages may quote names of files, which need be no text.
+void raise(const char *type, const char *message) {
+  nb::object text =
+      nb::steal(PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "backslashreplace"));
+  PyErr_SetString(nb::module_::import_("ingot.errors").attr(type).ptr(),
+                  messageText(nb::cast<std::string>(text)).c_str());
+}
+
 void translate(const std::exception_ptr &pointer, void *) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Cancelled &cancelled) {
-    PyErr_SetString(nb::module_::import_("ingot.errors").attr("CancelledError").ptr(), cancelled.what());
+    raise("CancelledError", cancelled.what());
   } catch (const Failure &failure) {
-    nb::object type = nb::module_::import_("ingot.errors").attr(className(failure.kind));
-    PyErr_SetString(type.ptr(), failure.what());
+    raise(className(failure.kind), failure.what());
   }
 }
 

@@ -24,7 +24,7 @@ using OutputArray = nb::ndarray<>;
 /// A loaded asset, with its own states or with those of a session.
 class Program {
 public:
-  Program(const std::string &path, const std::string &optionsJson) {
+  Program(const FilePath &path, const std::string &optionsJson) {
     GilRelease release;
     ingot_program *loaded = nullptr;
     check(ingot_program_load_with(path.c_str(), optionsJson.c_str(), &loaded));
@@ -64,8 +64,8 @@ struct Argument {
 Argument makeArgument(nb::handle object, const std::string &place, const std::optional<std::string> &dtypeName) {
   Argument argument;
   if (!nb::try_cast(object, argument.array, false))
-    throw Failure(ErrorKind::Usage,
-                  place + " is a " + std::string(nb::type_name(object.type()).c_str()) + ", not an array on the CPU");
+    throw Failure(ErrorKind::Usage, place + " is a " + std::string(nb::type_name(object.type()).c_str()) +
+                                        " that gives no array on the CPU: pass a plain tensor or a numpy array");
   const InputArray &array = argument.array;
   if (array.device_type() != nb::device::cpu::value)
     throw Failure(ErrorKind::Usage, place + " is not in the CPU's memory");
@@ -165,25 +165,33 @@ std::vector<OutputArray> Program::run(const std::string &entry, nb::list inputs,
 
 OutputArray Program::readState(const std::string &name, bool forNumpy) const {
   ingot_result *raw = nullptr;
-  check(session ? ingot_session_read_state(session.get(), name.c_str(), &raw)
-                : ingot_program_read_state(handle.get(), name.c_str(), &raw));
+  {
+    GilRelease release; // a call of another thread has the states, and may need Python to finish
+    check(session ? ingot_session_read_state(session.get(), name.c_str(), &raw)
+                  : ingot_program_read_state(handle.get(), name.c_str(), &raw));
+  }
   return makeOutput(std::shared_ptr<ingot_result>(raw, &ingot_result_free), 0, forNumpy);
 }
 
 void Program::writeState(const std::string &name, nb::handle array, const std::optional<std::string> &dtype) const {
   Argument argument = makeArgument(array, "the value of state '" + name + "'", dtype);
   ingot_tensor view = argument.view();
+  GilRelease release; // as in readState
   check(session ? ingot_session_write_state(session.get(), name.c_str(), &view)
                 : ingot_program_write_state(handle.get(), name.c_str(), &view));
 }
 
 void Program::resetStates() const {
+  GilRelease release; // as in readState
   check(session ? ingot_session_reset_states(session.get()) : ingot_program_reset_states(handle.get()));
 }
 
 Program Program::newSession() const {
   ingot_session *made = nullptr;
-  check(ingot_session_create(handle.get(), &made));
+  {
+    GilRelease release;
+    check(ingot_session_create(handle.get(), &made));
+  }
   Program result;
   result.handle = handle;
   result.session.reset(made, &ingot_session_free);
@@ -194,7 +202,7 @@ Program Program::newSession() const {
 
 void bind::initProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A loaded asset.")
-      .def(nb::init<const std::string &, const std::string &>(), "path"_a, "options_json"_a = "")
+      .def(nb::init<const FilePath &, const std::string &>(), "path"_a, "options_json"_a = "")
       .def("describe", &Program::describe, "Entry points as JSON text.")
       .def("run", &Program::run, "entry"_a, "inputs"_a, "dtypes"_a, "for_numpy"_a, "states"_a = nb::dict())
       .def("read_state", &Program::readState, "name"_a, "for_numpy"_a)

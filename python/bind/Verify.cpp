@@ -80,7 +80,7 @@ Status convertPart(const std::vector<Part> &parts, const nlohmann::json &options
                    const std::string &path) {
   try {
     nb::gil_scoped_acquire acquire;
-    Converted::convert(parts, options.dump(), lowerings).save(path, false, "");
+    Converted::convert(parts, options.dump(), lowerings).save({path}, false, "");
   } catch (const Failure &failure) {
     return Error(failure.kind, failure.what());
   }

@@ -42,7 +42,7 @@ def to_input(value: Any, name: str, dtype: str) -> tuple[Any, str | None]:
     import numpy as np
 
     if isinstance(value, bool | int | float | complex):
-        return np.asarray(value, dtype=np.dtype(dtype)), None
+        return _from_number(value, name, dtype), None
     if isinstance(value, np.generic):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
@@ -52,17 +52,35 @@ def to_input(value: Any, name: str, dtype: str) -> tuple[Any, str | None]:
     raise UsageError(f"input '{name}' should be a tensor or an array, not {type(value).__name__}")
 
 
+def _from_number(value: complex, name: str, dtype: str) -> Any:
+    import numpy as np
+
+    try:
+        array = np.asarray(value, dtype=dtype or None)
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    # numpy would cut off what an integer cannot have.
+    if array is None or (array.dtype.kind in "iub" and array.item() != value):
+        raise UsageError(f"input '{name}' is {dtype}, and cannot be the number {value!r}")
+    return array
+
+
 def _from_torch(value: Any, name: str) -> Any:
     if value.device.type != "cpu":
         raise UsageError(f"input '{name}' is on {value.device}; move it to the CPU")
     if value.layout is not sys.modules["torch"].strided:
         raise UsageError(f"input '{name}' has the layout {value.layout}; make it dense")
+    if value.is_nested or value.is_quantized:
+        kind, remedy = ("nested", "pad it") if value.is_nested else ("quantized", "dequantize it")
+        raise UsageError(f"input '{name}' is a {kind} tensor; {remedy}")
     return value.detach().resolve_conj().resolve_neg()
 
 
 def _from_numpy(value: Any, name: str) -> tuple[Any, str | None]:
     if value.dtype.hasobject or (value.dtype.kind in "SUVMm" and value.dtype.name not in _EXTENDED):
         raise UsageError(f"input '{name}' has the element type {value.dtype}, which is no number")
+    if value.dtype.char in "gG":
+        raise UsageError(f"input '{name}' has the element type {value.dtype}, which Ingot does not know")
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     # Strides that are not whole elements (fields of records) cannot be passed on.

@@ -104,7 +104,11 @@ class Lowerings:
 
 def _describe(error: BaseException) -> str:
     """The exception, and the line of the lowering that raised it."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        said = str(error).encode(errors="replace").decode()
+    except Exception:  # its __str__ is the user's as well
+        said = ""
+    text = f"{type(error).__name__}: {said}" if said else type(error).__name__
     inner = os.path.dirname(os.path.abspath(__file__))
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(inner)]
     return f"{text} ({frames[-1].filename}:{frames[-1].lineno})" if frames else text

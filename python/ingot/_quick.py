@@ -49,7 +49,10 @@ class QuickCall:
                     return NotImplemented
                 if value.is_neg() or value.is_conj():
                     return NotImplemented
-                value, use_torch = to_dlpack(value), True
+                try:
+                    value, use_torch = to_dlpack(value), True
+                except (RuntimeError, BufferError):  # the long way says why
+                    return NotImplemented
             # numpy has one object for each of its own types.
             elif not isinstance(value, self._array) or value.dtype is not dtype or not value.flags.c_contiguous:
                 return NotImplemented

@@ -19,16 +19,20 @@ _SEQUENCES: dict[str, Callable[[Iterable[Any]], Any]] = {
     "collections.deque": deque,
 }
 _SEQUENCE_TYPES: dict[str, type] = {"builtins.tuple": tuple, "builtins.list": list, "collections.deque": deque}
+_DEEPEST = 100
+"""Levels of a structure; far more than models have, and far less than Python's stack."""
 _MAPPINGS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 
 
 class Tree:
     """One node of a spec."""
 
-    def __init__(self, node: dict[str, Any]) -> None:
+    def __init__(self, node: dict[str, Any], depth: int = 0) -> None:
+        if depth > _DEEPEST:
+            raise ValueError("a structure is not that deep")
         self.type: str | None = node["type"]
         self.context: Any = _parse_context(node.get("context"))
-        self.children = [Tree(child) for child in node["children_spec"]]
+        self.children = [Tree(child, depth + 1) for child in node["children_spec"]]
         self._node = node
         if not isinstance(self.type, str | None):
             raise TypeError("a type has a name")

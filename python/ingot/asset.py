@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ingot import _core
+from ingot._paths import path_text
 from ingot.errors import AssetIOError, IngotError
 from ingot.options import SpecializationOptions
 from ingot.runtime import Model
@@ -27,7 +28,7 @@ class Asset:
     """A saved program. `load` reads its header only."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        self._path = Path(path_text(path))
         self._manifest = _read_manifest(self._path)
 
     @classmethod

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ingot import _core
 from ingot._lowering import LoweringFunction, Lowerings, check_name
 from ingot._names import dimension_names, rename_symbols
+from ingot._paths import path_text
 from ingot.errors import UsageError
 from ingot.program import Program
 
@@ -146,11 +147,11 @@ def convert(
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
     options["keep_paths"] = keep_paths
     options["plugins"] = [os.fspath(path) for path in plugins]
-    if isinstance(model, str | os.PathLike):
+    if isinstance(model, str | bytes | os.PathLike):
         if lowerings:
             raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
         return Program._made_in(
-            lambda path: _core.convert_file(os.fspath(model), path, False, json.dumps(options)),
+            lambda path: _core.convert_file(path_text(model), path, False, json.dumps(options)),
             fallback,
             disable_passes,
         )
@@ -169,5 +170,9 @@ def export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shap
         raise UsageError(f"a module, an ExportedProgram or a .pt2 file is needed, not {type(model).__name__}")
     if isinstance(args, torch.Tensor):
         args = (args,)
+    if not isinstance(args, Sequence):
+        raise UsageError(f"args are the model's arguments as a tuple, not {type(args).__name__}")
+    if not isinstance(kwargs, Mapping | None):
+        raise UsageError(f"kwargs are the model's arguments by name, as a dict, not {type(kwargs).__name__}")
     with torch.no_grad():
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot import _arrays, _core
+from ingot._paths import path_text
 from ingot._quick import QuickCall
 from ingot._tree import Tree
 from ingot.errors import CorruptFileError, UsageError
@@ -99,10 +100,10 @@ class _Signature:
             return self._by_name(args, kwargs)
         try:
             return list(self._arguments.flatten((args, kwargs)))
-        except UsageError:
+        except UsageError as error:
             names = {port.name for port in self.entry.inputs}
             if not names.issuperset(kwargs) or len(args) + len(kwargs) > len(names):
-                raise
+                raise UsageError(f"{error}; '{self.entry.name}' takes {_names(self.entry.inputs)}") from None
         return self._by_name(args, kwargs)
 
     def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -143,6 +144,8 @@ class Program:
 
         `disable_passes` are left out where it has to be compiled for this CPU.
         """
+        if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 0:
+            raise UsageError(f"memory_limit is a number of bytes, or 0 for none, not {memory_limit!r}")
         self._returns_torch = _returns_torch
         options = {"fallback": fallback, "disable_passes": list(disable_passes), "memory_limit": memory_limit}
         self._options = json.dumps(options)
@@ -158,7 +161,7 @@ class Program:
         if isinstance(source, _core.Converted):
             self._path, self._converted = "", source
         else:
-            self._path, self._converted = os.fspath(source), None
+            self._path, self._converted = path_text(source), None
             _ = self._core  # a file that cannot be run is a problem of this call
         manifest = self._manifest()
         self._fallback = _fallback_ops(manifest)
@@ -181,6 +184,9 @@ class Program:
     @property
     def _core(self) -> _core.Program:
         """The program as it runs."""
+        # Most calls do without the lock, which a process that forks meanwhile would find taken.
+        if self._loaded is not None:
+            return self._loaded
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -203,7 +209,7 @@ class Program:
     def _manifest(self) -> dict[str, Any]:
         if self._converted is not None:
             return json.loads(self._converted.manifest())
-        manifest = json.loads((Path(self._path) / "manifest.json").read_text())
+        manifest = json.loads(_core.read_manifest(self._path))
         # Older assets describe states in another way, which the core has read already.
         described = json.loads(self._core.describe())
         entries = described["entry_points"] if isinstance(described, dict) else described
@@ -323,11 +329,15 @@ class Program:
         """Saves the program, whole or not at all. Replaces an existing asset only if told to."""
         from ingot.asset import Asset
 
+        target = path_text(path)
         if self._path and not metadata and not self._is_stripped:
-            _core.copy_asset(self._path, os.fspath(path), overwrite)  # with what was compiled for this CPU
+            _core.copy_asset(self._path, target, overwrite)  # with what was compiled for this CPU
         else:
-            self._ir().save(os.fspath(path), overwrite, json.dumps(dict(metadata or {})))
-        return Asset(path)
+            self._ir().save(target, overwrite, json.dumps(_checked_metadata(metadata)))
+        return Asset(target)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a program cannot be copied or pickled: save it with save_asset, and load it there")
 
     def __str__(self) -> str:
         """The program's IR."""
@@ -354,10 +364,24 @@ def _temporary_asset() -> tuple[str, str]:
     return str(Path(folder) / "program.ingot"), folder
 
 
+def _checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
+    if not isinstance(metadata, Mapping | None):
+        raise UsageError(f"metadata maps texts to texts; {type(metadata).__name__} does not")
+    for item in (metadata or {}).items():
+        for text in item:
+            if not isinstance(text, str):
+                raise UsageError(f"the metadata {item[0]!r} must be a string, and its name too, not {text!r}")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise UsageError(f"the metadata {text!r} is no text that can be written") from None
+    return dict(metadata or {})
+
+
 def _fallback_ops(manifest: Mapping[str, Any]) -> tuple[FallbackOp, ...]:
     return tuple(
         FallbackOp(op["name"], op["count"], op["reason"], tuple(op["sources"]))
-        for op in manifest.get("fallback", {}).get("ops", ())
+        for op in (manifest.get("fallback") or {}).get("ops", ())
     )
 
 
@@ -381,7 +405,10 @@ def _check_literal(port: Port, value: Any) -> bool:
     """Whether the input was fixed when the model was exported; then the value must be the same."""
     if not port.is_literal:
         return False
-    if isinstance(value, bool | int | float | str | None) and value != port.literal:
+    plain = value
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        plain = value.item()  # a number of numpy or torch
+    if not isinstance(plain, bool | int | float | str | None) or plain != port.literal:
         raise UsageError(f"input '{port.name}' was exported as {port.literal!r} and cannot be {value!r}")
     return True
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingot import _arrays, _core
+from ingot._paths import path_text
 from ingot.errors import IngotError, UsageError
 from ingot.ndarray import NDArray, StorageKind, element_type, empty, numpy_dtype, unwrap
 from ingot.options import (
@@ -190,7 +191,7 @@ class Model:
 
     def __init__(self, path: str | os.PathLike[str], options: SpecializationOptions | None = None) -> None:
         (options or SpecializationOptions.default()).check()
-        self.path = os.fspath(path)
+        self.path = path_text(path)
         self._core: Any = _core.Program(self.path, json.dumps({"fallback": False}))
         described = json.loads(self._core.describe())
         entries = described["entry_points"] if isinstance(described, dict) else described

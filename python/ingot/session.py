@@ -52,3 +52,6 @@ class Session:
     def write_state(self, name: str, value: Any) -> None:
         """Replaces the value of a state."""
         self._program._write_state(self._core, name, value)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a session cannot be copied or pickled: its states are read with read_state")

@@ -76,11 +76,19 @@ std::string metaText(const Meta &meta) {
   return value.dump(1) + "\n";
 }
 
+/// A file of an entry. Unlike in folders, whose files are looked at each by itself, nobody of the group may write here.
+std::shared_ptr<MappedFile> mapEntryFile(const std::string &path) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0 || (info.st_mode & S_IWGRP))
+    return nullptr;
+  return mapCacheFile(path);
+}
+
 std::shared_ptr<MappedFile> mapChecked(const std::string &folder, const std::string &name, const json &files) {
   auto listed = files.find(name);
   if (listed == files.end() || !listed->is_object())
     return nullptr;
-  std::shared_ptr<MappedFile> file = mapCacheFile(folder + "/" + name);
+  std::shared_ptr<MappedFile> file = mapEntryFile(folder + "/" + name);
   if (!file || listed->value("size", json()) != file->bytes().size() ||
       listed->value("xxh3_128", json()) != hashBytes(file->bytes()).hex())
     return nullptr;
@@ -99,7 +107,7 @@ std::optional<Specialisation> readEntry(const Asset &asset, const std::string &c
   const std::string folder = cache + "/" + std::string(cpuKey);
   if (!isOurFolder(cache) || !isOurFolder(folder))
     return std::nullopt;
-  std::shared_ptr<MappedFile> metaFile = mapCacheFile(folder + "/" + std::string(kMetaFile));
+  std::shared_ptr<MappedFile> metaFile = mapEntryFile(folder + "/" + std::string(kMetaFile));
   if (!metaFile)
     return std::nullopt;
   Result<json> meta = parseJson(asText(metaFile->bytes()), 8);
@@ -171,7 +179,8 @@ Result<std::optional<Specialisation>> asset::findSpecialisation(const Asset &ass
 Result<SpecialisationWriter> SpecialisationWriter::begin(const Asset &asset, std::string_view cpuKey) {
   INGOT_CHECK(checkKey(cpuKey));
   Result<Staging> staging =
-      usesOwnCache() ? stageIn(ownCache(asset), cpuKey) : Result<Staging>(ioError("INGOT_CACHE=user forbids it"));
+      usesOwnCache() ? stageIn(ownCache(asset), cpuKey)
+                     : Result<Staging>(ioError("the cache in the asset is not used: INGOT_CACHE=user forbids it"));
   if (staging)
     return SpecialisationWriter(asset, std::string(cpuKey), *std::move(staging));
   std::string fallback = userCache(asset);
@@ -181,7 +190,7 @@ Result<SpecialisationWriter> SpecialisationWriter::begin(const Asset &asset, std
   if (elsewhere)
     return SpecialisationWriter(asset, std::string(cpuKey), *std::move(elsewhere));
   return std::move(elsewhere.error())
-      .note("the asset's own cache cannot be used either: " + staging.error().message)
+      .note("nor can it be written into the asset: " + staging.error().message)
       .note("set XDG_CACHE_HOME to a folder that can be written to");
 }
 

@@ -12,7 +12,8 @@ using namespace ingot;
 using namespace ingot::asset;
 
 Result<HashingFile> HashingFile::create(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  // Whatever the umask says: files of a cache that the group may write are not used, and nobody changes other ones.
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (descriptor < 0)
     return errnoError("cannot create '" + path + "'");
   return HashingFile(path, descriptor);

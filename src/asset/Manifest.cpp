@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <map>
 #include <set>
 
 using namespace ingot;
@@ -197,22 +199,30 @@ template <typename Read> auto readList(JsonRef object, std::string_view key, Rea
 /// Up to version 1.1 the new value of an argument that the program changes was an output.
 Status upgradeOutputs(JsonRef value, EntryPoint &entry) {
   INGOT_TRY(auto mutated, readList(value, "outputs", [](JsonRef output) { return optionalString(output, "mutates"); }));
+  std::map<std::string_view, Port *> inputs;
+  for (Port &input : entry.inputs)
+    inputs.emplace(input.name, &input);
+  std::set<std::string> taken;
+  for (const StatePort &state : entry.states)
+    taken.insert(state.name);
   std::vector<Port> plain;
   for (size_t i = 0; i < mutated.size(); ++i) {
     if (mutated[i].empty()) {
       plain.push_back(std::move(entry.outputs[i]));
       continue;
     }
-    auto input = std::ranges::find(entry.inputs, mutated[i], &Port::name);
-    if (input == entry.inputs.end())
+    auto found = inputs.find(mutated[i]);
+    if (found == inputs.end())
       return value.corrupt("changes the input '" + mutated[i] + "', which it does not have");
+    Port &input = *found->second;
+    if (!input.state.empty())
+      return value.corrupt("changes the input '" + mutated[i] + "' twice");
     // The program's other states are unchanged, so this name is made as the plan makes it.
     std::string name = mutated[i];
-    auto isTaken = [&](const StatePort &state) { return state.name == name; };
-    for (int number = 1; std::ranges::any_of(entry.states, isTaken); ++number)
+    for (int number = 1; !taken.insert(name).second; ++number)
       name = mutated[i] + "_" + std::to_string(number);
-    input->state = name;
-    entry.states.push_back({name, input->dtype, input->shape, ""});
+    input.state = name;
+    entry.states.push_back({name, input.dtype, input.shape, ""});
   }
   entry.outputs = std::move(plain);
   return {};
@@ -355,7 +365,10 @@ Status readBody(JsonRef root, Manifest &manifest) {
   }));
   INGOT_TRY(JsonRef ops, root.member("ops"));
   INGOT_CHECK(ops.forEachMember([&](const std::string &name, JsonRef count) -> Status {
-    INGOT_TRY(manifest.opCounts[name], count.integer());
+    INGOT_TRY(int64_t number, count.integer());
+    if (number < 0 || number > std::numeric_limits<int32_t>::max())
+      return count.corrupt("is no number of ops");
+    manifest.opCounts[name] = number;
     return {};
   }));
   INGOT_TRY(JsonRef files, root.member("files"));

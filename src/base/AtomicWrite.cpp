@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <random>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,14 +17,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A sibling, so that the final rename stays inside one file system. The counter separates
-/// threads, the process id processes.
+/// A sibling, so that the final rename stays inside one file system. The counter separates threads, the process id
+/// processes, and the rest those that had the same id: one that was killed may have left its file.
 std::string temporaryName(const std::string &path) {
   static std::atomic<unsigned> counter = 0;
   std::string stem = path;
   while (stem.size() > 1 && stem.back() == '/')
     stem.pop_back();
-  return stem + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+  return stem + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++) + "." +
+         std::to_string(std::random_device()());
+}
+
+std::string pathOf(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+/// A file that has no name until it is complete, so that a process that is killed leaves nothing; -1 where there is no
+/// such thing.
+int openNameless(const std::string &folder) {
+  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0 || ::access(pathOf(descriptor).c_str(), F_OK) == 0)
+    return descriptor;
+  ::close(descriptor); // without /proc it could not get a name
+  return -1;
 }
 
 std::string parentOf(const std::string &path) {
@@ -82,6 +96,9 @@ Status swapIntoPlace(const std::string &from, const std::string &to) {
 Result<AtomicFile> AtomicFile::create(const std::string &path) {
   AtomicFile file;
   file.target = path;
+  file.descriptor = openNameless(parentOf(path));
+  if (file.descriptor >= 0)
+    return file;
   file.temporary = temporaryName(path);
   file.descriptor = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file.descriptor < 0) {
@@ -121,6 +138,12 @@ Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std
 Status AtomicFile::commit() {
   if (::fsync(descriptor) != 0)
     return errnoError("cannot write '" + target + "' to disk");
+  if (temporary.empty()) {
+    std::string name = temporaryName(target);
+    if (::linkat(AT_FDCWD, pathOf(descriptor).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      return errnoError("cannot write '" + target + "'");
+    temporary = std::move(name);
+  }
   if (::close(std::exchange(descriptor, -1)) != 0)
     return errnoError("cannot write '" + target + "'");
   if (::rename(temporary.c_str(), target.c_str()) != 0)

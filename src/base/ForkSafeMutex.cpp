@@ -1,6 +1,7 @@
 #include "base/ForkSafeMutex.h"
 
 #include <algorithm>
+#include <new>
 #include <pthread.h>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<ForkSafeMutex *> all;
   std::vector<ForkSafeMutex *> held; ///< during a fork
+  std::vector<ForkFreedMutex *> freed;
 
   /// All at once or none: threads take them in orders that nobody knows here. Those that the caller has already are its own.
   bool tryHoldAll() {
@@ -35,11 +37,12 @@ struct Registry {
 
 void prepareFork();
 void finishFork();
+void finishForkInChild();
 
 Registry &registry() {
   static Registry *instance = [] {
     auto *made = new Registry; // outlives mutexes of static objects
-    pthread_atfork(prepareFork, finishFork, finishFork);
+    pthread_atfork(prepareFork, finishFork, finishForkInChild);
     return made;
   }();
   return *instance;
@@ -61,6 +64,12 @@ void finishFork() {
   registry().mutex.unlock();
 }
 
+void finishForkInChild() {
+  for (ForkFreedMutex *each : registry().freed)
+    each->freeInChild();
+  finishFork();
+}
+
 } // namespace
 
 ForkSafeMutex::ForkSafeMutex() {
@@ -71,6 +80,23 @@ ForkSafeMutex::ForkSafeMutex() {
 ForkSafeMutex::~ForkSafeMutex() {
   std::lock_guard lock(registry().mutex);
   std::erase(registry().all, this);
+}
+
+ForkFreedMutex::ForkFreedMutex() {
+  std::lock_guard lock(registry().mutex);
+  registry().freed.push_back(this);
+}
+
+ForkFreedMutex::~ForkFreedMutex() {
+  std::lock_guard lock(registry().mutex);
+  std::erase(registry().freed, this);
+}
+
+void OwnedMutex::freeInChild() {
+  if (isMine())
+    return;
+  new (&inner) std::mutex; // nobody is left who could unlock it
+  owner.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 } // namespace ingot

@@ -1,5 +1,4 @@
-// A mutex for what every process needs whole: fork() waits until no other thread holds one, so that the child finds them free,
-// and what they guard complete. Who holds one waits for nothing but others of this kind.
+// Mutexes in processes that fork.
 #pragma once
 
 #include <atomic>
@@ -8,13 +7,9 @@
 
 namespace ingot {
 
-class ForkSafeMutex {
+/// Knows who has it.
+class OwnedMutex {
 public:
-  ForkSafeMutex();
-  ~ForkSafeMutex();
-  ForkSafeMutex(const ForkSafeMutex &) = delete;
-  ForkSafeMutex &operator=(const ForkSafeMutex &) = delete;
-
   void lock() {
     inner.lock();
     owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -33,9 +28,32 @@ public:
   /// Whether the calling thread has it.
   bool isMine() const { return owner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
+  /// In a child process: unless the calling thread has it, whoever had it is not there.
+  void freeInChild();
+
 private:
   std::mutex inner;
   std::atomic<std::thread::id> owner;
+};
+
+/// For what every process needs whole: fork() waits until no other thread holds one, so that the child finds them free, and what
+/// they guard complete. Who holds one waits for nothing but others of this kind.
+class ForkSafeMutex : public OwnedMutex {
+public:
+  ForkSafeMutex();
+  ~ForkSafeMutex();
+  ForkSafeMutex(const ForkSafeMutex &) = delete;
+  ForkSafeMutex &operator=(const ForkSafeMutex &) = delete;
+};
+
+/// One that may be held for long: fork() does not wait for it. The child finds it free, unless the thread that forked has it; what
+/// it guards is as the other thread left it.
+class ForkFreedMutex : public OwnedMutex {
+public:
+  ForkFreedMutex();
+  ~ForkFreedMutex();
+  ForkFreedMutex(const ForkFreedMutex &) = delete;
+  ForkFreedMutex &operator=(const ForkFreedMutex &) = delete;
 };
 
 } // namespace ingot

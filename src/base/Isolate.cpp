@@ -1,9 +1,12 @@
 #include "base/Isolate.h"
 
 #include "base/MappedFile.h"
+#include "base/ScratchFolder.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -13,8 +16,10 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <pthread.h>
 #include <string_view>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,9 +33,71 @@ using Work = std::function<Result<Texts>()>;
 
 constexpr uint64_t kSuccess = 0;
 
-std::shared_mutex &forking() {
-  static std::shared_mutex mutex;
-  return mutex;
+/// Keeps children from being made during work that must not be cut.
+class Gate {
+public:
+  static Gate &get();
+
+  void enter() {
+    if (depth++ > 0)
+      return;
+    std::unique_lock lock(mutex);
+    // Whoever waits to fork goes first. But work may wait for work of another thread: it does not wait for ever.
+    const auto mayEnter = [this] { return waiting == 0; };
+    changed.wait_for(lock, std::chrono::seconds(2), mayEnter);
+    ++working;
+  }
+  void leave() {
+    if (--depth > 0)
+      return;
+    std::lock_guard lock(mutex);
+    --working;
+    changed.notify_all();
+  }
+
+  /// Forks when nobody works. A thread that asks for it during its own work is at a point where that does not count, for
+  /// others who wait here as well.
+  pid_t forkWhenIdle() {
+    std::unique_lock lock(mutex);
+    const int own = depth > 0 ? 1 : 0;
+    ++waiting;
+    working -= own;
+    changed.notify_all();
+    changed.wait(lock, [&] { return working == 0; });
+    const pid_t child = ::fork();
+    if (child == 0) {
+      lock.release(); // has been forgotten
+    } else {
+      --waiting;
+      working += own;
+      changed.notify_all();
+    }
+    return child;
+  }
+
+private:
+  /// In a child process only the thread that forked goes on.
+  void forget() {
+    new (&mutex) std::mutex;
+    new (&changed) std::condition_variable;
+    working = depth > 0 ? 1 : 0;
+    waiting = 0;
+  }
+
+  static inline thread_local int depth = 0;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  int working = 0, waiting = 0;
+};
+
+Gate &Gate::get() {
+  static Gate *gate = [] {
+    auto *made = new Gate; // threads may be inside when the process ends
+    pthread_atfork(nullptr, nullptr, [] { Gate::get().forget(); });
+    return made;
+  }();
+  return *gate;
 }
 
 bool writeAll(int descriptor, std::string_view text) {
@@ -212,8 +279,19 @@ void applyLimits(const IsolationLimits &limits) {
     limitResource(RLIMIT_AS, now + limits.bytes);
 }
 
-[[noreturn]] void runChild(int descriptor, const LastWords &words, const IsolationLimits &limits, const Work &work) {
+/// The child ends with the thread that waits for it.
+void followCaller(pid_t caller) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != caller)
+    ::_exit(1); // it has ended already
+}
+
+[[noreturn]] void runChild(pid_t caller, int descriptor, const LastWords &words, const Result<ScratchFolder> &scratch,
+                           const IsolationLimits &limits, const Work &work) {
+  followCaller(caller);
   words.capture();
+  if (scratch)
+    ::setenv("TMPDIR", scratch->path().c_str(), 1);
   forgetCaller();
   applyLimits(limits);
   const bool isSent = writeAll(descriptor, pack(runHere(work)));
@@ -245,7 +323,8 @@ Error endError(const std::string &failure, int number, const std::string &said) 
 
 } // namespace
 
-std::shared_lock<std::shared_mutex> ingot::holdOffIsolation() { return std::shared_lock(forking()); }
+IsolationHold::IsolationHold() { Gate::get().enter(); }
+IsolationHold::~IsolationHold() { Gate::get().leave(); }
 
 Result<Texts> ingot::runIsolated(const std::string &failure, const IsolationLimits &limits, const Work &work) {
   const char *setting = std::getenv("INGOT_ISOLATE");
@@ -255,11 +334,12 @@ Result<Texts> ingot::runIsolated(const std::string &failure, const IsolationLimi
   if (::pipe2(pipe.ends, O_CLOEXEC) != 0)
     return errnoError("cannot make a pipe");
   LastWords words;
-  std::unique_lock lock(forking());
-  const pid_t child = ::fork();
+  // The child's temporary files: whatever ends it, they are removed here. Without it, whoever needs a file will say so.
+  const Result<ScratchFolder> scratch = ScratchFolder::make();
+  const pid_t caller = ::getpid();
+  const pid_t child = Gate::get().forkWhenIdle();
   if (child == 0)
-    runChild(pipe.ends[1], words, limits, work);
-  lock.unlock();
+    runChild(caller, pipe.ends[1], words, scratch, limits, work);
   if (child < 0)
     return errnoError("cannot start a process");
   pipe.close(1);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,14 @@ struct IsolationLimits {
 Result<std::vector<std::string>> runIsolated(const std::string &failure, const IsolationLimits &limits,
                                              const std::function<Result<std::vector<std::string>>()> &work);
 
-/// Held by work of the same libraries in this process: a child must not be made while one of their locks is taken.
-[[nodiscard]] std::shared_lock<std::shared_mutex> holdOffIsolation();
+/// Held by work of the same libraries in this process: a child must not be made while one of their locks is taken. Where
+/// such work calls back, the callback may hold it again, and may run isolated work: then it holds none of these locks.
+class [[nodiscard]] IsolationHold {
+public:
+  IsolationHold();
+  ~IsolationHold();
+  IsolationHold(const IsolationHold &) = delete;
+  IsolationHold &operator=(const IsolationHold &) = delete;
+};
 
 } // namespace ingot

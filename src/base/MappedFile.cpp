@@ -62,7 +62,8 @@ std::string identityOf(const struct stat &info) {
 } // namespace
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Access access) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK a pipe would keep us until somebody writes to it; plain files know no difference.
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0)
     return errnoError("cannot open '" + path + "'");
   struct stat info;

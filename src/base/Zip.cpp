@@ -148,13 +148,18 @@ bool leavesFolder(std::string_view name) {
   return false;
 }
 
-Status checkInflated(const std::vector<Zip::Entry> &entries) {
+/// Weights hardly shrink, so little of an honest archive is many times its size.
+Status checkInflated(const std::vector<Zip::Entry> &entries, uint64_t archiveSize) {
+  const uint64_t least = uint64_t(1) << 30;
+  const uint64_t limit = archiveSize > Zip::defaultInflateLimit
+                             ? Zip::defaultInflateLimit
+                             : std::clamp(8 * archiveSize, least, Zip::defaultInflateLimit);
   uint64_t total = 0;
   for (const Zip::Entry &entry : entries) {
     if (entry.isStored())
       continue;
-    if (entry.size > Zip::defaultInflateLimit - total)
-      return unsupportedError("zip: the compressed entries hold more than " + std::to_string(Zip::defaultInflateLimit) +
+    if (entry.size > limit - total)
+      return unsupportedError("zip: the compressed entries hold more than " + std::to_string(limit) +
                               " bytes; store them without compression (zip -0)");
     total += entry.size;
   }
@@ -232,7 +237,7 @@ Result<Zip> Zip::parse(Bytes bytes) {
     zip.list.push_back(std::move(entry));
   }
   INGOT_CHECK(checkOverlap(zip.list, directory.offset));
-  INGOT_CHECK(checkInflated(zip.list));
+  INGOT_CHECK(checkInflated(zip.list, bytes.size()));
   return zip;
 }
 

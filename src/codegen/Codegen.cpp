@@ -1,5 +1,6 @@
 #include "codegen/Codegen.h"
 
+#include "base/Async.h"
 #include "codegen/Cluster.h"
 #include "codegen/Custom.h"
 #include "codegen/KernelEmitter.h"
@@ -8,7 +9,6 @@
 #include "dialect/Types.h"
 #include "runtime/kernels/cluster/ClusterSymbol.h"
 
-#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -91,7 +91,7 @@ std::vector<std::unique_ptr<Part>> makeParts(size_t kernels) {
 Result<std::vector<std::string>> compileParts(llvm::ArrayRef<std::unique_ptr<Part>> parts, const TargetCpu &target) {
   std::vector<std::future<Result<std::string>>> running;
   for (const std::unique_ptr<Part> &part : parts.drop_front())
-    running.push_back(std::async(std::launch::async, [&] { return part->compile(target); }));
+    running.push_back(startAsync([&] { return part->compile(target); }));
   std::vector<Result<std::string>> results;
   results.push_back(parts.front()->compile(target));
   for (std::future<Result<std::string>> &result : running)

@@ -1,10 +1,10 @@
 #include "codegen/Custom.h"
 
-#include "codegen/TemporaryFolder.h"
+#include "base/Async.h"
+#include "base/ScratchFolder.h"
 #include "dialect/CustomOps.h"
 
 #include <cstdlib>
-#include <future>
 #include <thread>
 
 #include <llvm/ADT/MapVector.h>
@@ -74,10 +74,9 @@ Result<std::string> readBack(const std::string &path) {
 
 /// The object file of a source.
 Result<std::string> compileUnit(const std::string &compiler, const Unit &unit, const TargetCpu &target) {
-  TemporaryFolder folder;
-  INGOT_CHECK(folder.create("ingot-kernel"));
-  std::string source = folder.file("kernel.cpp"), object = folder.file("kernel.o"), log = folder.file("log");
-  INGOT_CHECK(writeTemporary(source, unit.source));
+  INGOT_TRY(ScratchFolder folder, ScratchFolder::make());
+  INGOT_TRY(std::string source, folder.write("kernel.cpp", unit.source));
+  std::string object = folder.file("kernel.o"), log = folder.file("log");
   std::vector<std::string> arguments = compilerArguments(compiler, unit, target);
   arguments.insert(arguments.end(), {"-c", source, "-o", object});
   llvm::SmallVector<llvm::StringRef> refs(arguments.begin(), arguments.end());
@@ -133,7 +132,7 @@ Result<CustomObjects> compileCustom(mlir::ModuleOp module, const TargetCpu &targ
   for (size_t start = 0; start < units.size(); start += width) {
     std::vector<std::future<Result<std::string>>> running;
     for (const Unit &unit : llvm::ArrayRef(units).slice(start, std::min(width, units.size() - start)))
-      running.push_back(std::async(std::launch::async, [&] { return compileUnit(compiler, unit, target); }));
+      running.push_back(startAsync([&] { return compileUnit(compiler, unit, target); }));
     for (std::future<Result<std::string>> &each : running) {
       INGOT_TRY(std::string object, each.get());
       made.objects.push_back(std::move(object));

@@ -1,6 +1,6 @@
 #include "codegen/Link.h"
 
-#include "codegen/TemporaryFolder.h"
+#include "base/ScratchFolder.h"
 
 #include <cmath>
 #include <exception>
@@ -73,15 +73,14 @@ Status runLinker(const std::vector<std::string> &arguments, LinkKind kind) {
 } // namespace
 
 Result<std::string> linkSharedLibrary(const std::vector<std::string> &objects, LinkKind kind) {
-  TemporaryFolder folder;
-  INGOT_CHECK(folder.create("ingot-link"));
+  INGOT_TRY(ScratchFolder folder, ScratchFolder::make());
   std::string output = folder.file("kernels.so");
   // One thread: the linker's pool would outlive the call. -z defs: nothing but libm may be needed.
   std::vector<std::string> arguments = {"ld.lld",      "-shared", "--threads=1", "-Bsymbolic", "--as-needed", "-z",
                                         "noexecstack", "-s",      "-soname",     "kernels.so", "-o",          output};
   for (size_t i = 0; i < objects.size(); ++i) {
-    arguments.push_back(folder.file("kernels" + std::to_string(i) + ".o"));
-    INGOT_CHECK(writeTemporary(arguments.back(), objects[i]));
+    INGOT_TRY(std::string object, folder.write("kernels" + std::to_string(i) + ".o", objects[i]));
+    arguments.push_back(std::move(object));
   }
   if (std::string math = mathLibrary(); !math.empty()) {
     arguments.push_back(math);

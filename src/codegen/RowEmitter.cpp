@@ -176,26 +176,35 @@ llvm::SmallVector<llvm::Value *> RowEmitter::emitElements(unsigned number, llvm:
   return counted.finish(next, loopMetadata(loop.accessGroup));
 }
 
-/// Elements that one run of accumulators takes. Longer sums are sums of such sums, which rounds less.
-static constexpr int64_t kBlock = 4096;
+/// Sums of sums, of at most so many elements or smaller sums each: that rounds less than one long sum.
+llvm::SmallVector<llvm::Value *> RowEmitter::emitBlocks(unsigned number, llvm::Value *begin, llvm::Value *end,
+                                                        llvm::ArrayRef<Reduction> reductions,
+                                                        llvm::ArrayRef<int64_t> blocks) {
+  if (blocks.empty())
+    return emitElements(number, begin, end, reductions);
+  CountedLoop loop(builder, begin, end, blocks.front(), initialValues(reductions));
+  llvm::Value *next = builder.CreateNSWAdd(loop.index(), builder.getInt64(blocks.front()));
+  llvm::Value *limit = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, end);
+  auto parts = emitBlocks(number, loop.index(), limit, reductions, blocks.drop_front());
+  for (auto [reduction, part, total] : llvm::zip(reductions, parts, loop.carried()))
+    part = reduction.merge(total, part);
+  return loop.finish(parts);
+}
+
+/// A vector's lanes sum up their share of a block; without vectors one accumulator takes all of it.
+static constexpr int64_t kBlock = 4096, kScalarBlocks[] = {256, 16};
 
 void RowEmitter::emitLoop(unsigned number) {
   llvm::SmallVector<Reduction> reductions;
   for (ReduceOp op : cluster.reductionsIn(number))
     reductions.emplace_back(op, builder);
-  llvm::SmallVector<llvm::Value *> totals;
-  llvm::Value *zero = builder.getInt64(0), *length = arguments.rowLength;
+  llvm::SmallVector<int64_t> blocks;
   if (llvm::any_of(reductions, [](const Reduction &reduction) { return reduction.rounds(); })) {
-    CountedLoop blocks(builder, zero, length, kBlock, initialValues(reductions));
-    llvm::Value *end = builder.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, builder.CreateNSWAdd(blocks.index(), builder.getInt64(kBlock)), length);
-    auto parts = emitElements(number, blocks.index(), end, reductions);
-    for (auto [reduction, part, total] : llvm::zip(reductions, parts, blocks.carried()))
-      part = reduction.merge(total, part);
-    totals = blocks.finish(parts);
-  } else {
-    totals = emitElements(number, zero, length, reductions);
+    blocks.push_back(kBlock);
+    if (!pattern || llvm::any_of(cluster.body(), [](mlir::Operation &op) { return callsLibrary(&op); }))
+      llvm::append_range(blocks, kScalarBlocks);
   }
+  auto totals = emitBlocks(number, builder.getInt64(0), arguments.rowLength, reductions, blocks);
   for (auto [reduction, total, op] : llvm::zip(reductions, totals, cluster.reductionsIn(number)))
     rowValues[ReduceOp(op).getResult()] = reduction.finish(total);
 }

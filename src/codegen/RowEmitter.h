@@ -39,6 +39,8 @@ private:
   void emitLoop(unsigned number);
   llvm::SmallVector<llvm::Value *> emitElements(unsigned number, llvm::Value *begin, llvm::Value *end,
                                                 llvm::ArrayRef<Reduction> reductions);
+  llvm::SmallVector<llvm::Value *> emitBlocks(unsigned number, llvm::Value *begin, llvm::Value *end,
+                                              llvm::ArrayRef<Reduction> reductions, llvm::ArrayRef<int64_t> blocks);
   void loadElements(Loop &loop);
   void computeElements(Loop &loop);
   void storeElements(Loop &loop);

@@ -149,4 +149,10 @@ bool isExpensive(Operation *op) {
   return names.contains(mnemonicOf(op));
 }
 
+bool callsLibrary(Operation *op) {
+  static const llvm::StringSet<> names = {"tan",   "asin", "acos",  "atan",  "sinh", "cosh",      "asinh",    "acosh",
+                                          "atanh", "erfc", "atan2", "hypot", "fmod", "remainder", "div_floor"};
+  return names.contains(mnemonicOf(op));
+}
+
 } // namespace ingot::codegen

@@ -28,4 +28,7 @@ bool canCompile(mlir::Operation *op);
 /// True when computing the op again costs more than reading its result from memory.
 bool isExpensive(mlir::Operation *op);
 
+/// True when the op's function for float32 calls the C library: loops around it do not become vectors.
+bool callsLibrary(mlir::Operation *op);
+
 } // namespace ingot::codegen

@@ -1,6 +1,7 @@
 // The boundary of the library: no exception passes, errors become a kind and a message.
 #pragma once
 
+#include "base/Message.h"
 #include "runtime/CompilerApi.h"
 
 #include <cstring>
@@ -11,7 +12,7 @@ namespace ingot {
 
 inline bool report(CompilerError *error, const Error &problem) {
   error->kind = static_cast<int32_t>(problem.kind);
-  error->message = strdup(problem.str().c_str());
+  error->message = strdup(messageText(problem.str()).c_str());
   return false;
 }
 

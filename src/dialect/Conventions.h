@@ -46,7 +46,7 @@ inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64
 
 // On carrier ops that are a view where they can be, and a copy elsewhere (reshape).
 inline constexpr const char *kShares = "ingot.shares";  ///< bool: the result is a view; unit: it follows from the sizes
-inline constexpr const char *kNotOne = "ingot.not_one"; ///< strings: symbols that make it the other where they are 1
+inline constexpr const char *kNotOne = "ingot.not_one"; ///< strings: sizes that make it the other where they are 1
 
 // On modules.
 inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch

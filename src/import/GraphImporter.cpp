@@ -50,6 +50,8 @@ Result<Type> GraphImporter::typeOf(StringRef name) const {
     if (meta->layout != pt2::Layout::Strided)
       return unsupportedError("value '" + name.str() + "' is a sparse tensor, which programs do not have")
           .note("make it dense with to_dense() before exporting");
+    if (meta->sizes.size() > 64) // PyTorch's limit, and that of plans
+      return corruptError("value '" + name.str() + "' has " + std::to_string(meta->sizes.size()) + " dimensions");
     SmallVector<int64_t> shape;
     for (const pt2::SymInt &size : meta->sizes) {
       if (size.isConcrete() && size.concrete() < 0)

@@ -204,10 +204,12 @@ Status ProgramImporter::addStates() {
 }
 
 Status ProgramImporter::setAttributes(func::FuncOp func) {
-  for (auto [i, port] : llvm::enumerate(arguments))
-    func.setArgAttrs(i, port.attributes.getDictionary(builder.getContext()));
-  for (auto [i, port] : llvm::enumerate(results))
-    func.setResultAttrs(i, port.attributes.getDictionary(builder.getContext()));
+  // All at once: each change of one would make a list of all.
+  auto dictionaries = [&](std::vector<Port> &ports) {
+    return llvm::map_to_vector(ports, [&](Port &port) { return port.attributes.getDictionary(builder.getContext()); });
+  };
+  func.setAllArgAttrs(dictionaries(arguments));
+  func.setAllResultAttrs(dictionaries(results));
   func->setAttr(attr::kFlatInputs, builder.getArrayAttr(flatInputs));
   func->setAttr(attr::kFlatOutputs, builder.getArrayAttr(flatOutputs));
   if (!program.moduleCalls.empty() && program.moduleCalls.front().signature) {

@@ -2,8 +2,10 @@
 
 #include "dialect/Conventions.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -15,7 +17,11 @@ std::string listText(const std::vector<std::string> &names) { return llvm::join(
 
 class Namer {
 public:
-  Namer(func::FuncOp func, const IoNames &names) : func(func), names(names), builder(func.getContext()) {}
+  Namer(func::FuncOp func, const IoNames &names) : func(func), names(names), builder(func.getContext()) {
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (Attribute name = func.getResultAttr(i, attr::kMutates))
+        written.insert(name);
+  }
 
   Status run() {
     INGOT_CHECK(nameInputs());
@@ -50,13 +56,13 @@ private:
   func::FuncOp func;
   const IoNames &names;
   Builder builder;
+  llvm::DenseSet<Attribute> written; ///< names of arguments, before any is renamed
   std::vector<std::string> inputs, outputs, states;
 };
 
 bool Namer::isWritten(unsigned argument) {
   Attribute name = func.getArgAttr(argument, attr::kName);
-  return llvm::any_of(llvm::seq<unsigned>(0, func.getNumResults()),
-                      [&](unsigned result) { return name && func.getResultAttr(result, attr::kMutates) == name; });
+  return name && written.contains(name);
 }
 
 Status Namer::nameInputs() {
@@ -122,14 +128,15 @@ Status Namer::nameOutputs() {
     return {};
   SmallVector<std::string> positions(flat.size());
   llvm::StringSet<> taken;
+  llvm::StringMap<int> numbers;
   for (auto [i, entry] : llvm::enumerate(flat)) {
     auto result = dyn_cast<IntegerAttr>(entry);
     if (!result)
       continue;
     auto name = func.getResultAttrOfType<StringAttr>(result.getInt(), attr::kName);
     std::string base = name ? name.str() : "output", unique = base;
-    for (int number = 1; !taken.insert(unique).second; ++number)
-      unique = base + "_" + std::to_string(number);
+    for (int &number = numbers[base]; !taken.insert(unique).second;)
+      unique = base + "_" + std::to_string(++number);
     positions[i] = unique;
     outputs.push_back(unique);
   }

@@ -13,6 +13,9 @@ namespace {
 using Sizes = std::vector<int64_t>;
 using Symbols = std::map<std::string, int64_t, std::less<>>;
 
+/// Symbols up to this are tried for sizes that become 1, as s - 1 does for 2.
+constexpr int64_t kMostOffset = 8;
+
 /// Whether a tensor of these sizes and strides can be seen with the sizes `shape` without a copy, as PyTorch decides it:
 /// dimensions that lie together may be joined and divided anew.
 bool canBeViewedAs(const Sizes &sizes, const Sizes &strides, const Sizes &shape) {
@@ -71,14 +74,23 @@ public:
 
   /// Whether memory is shared when symbols have these values; nothing where sizes then do not fit.
   std::optional<bool> sharesFor(const Symbols &values) const {
-    auto lookup = [&](std::string_view name) -> std::optional<pt2::SymValue> {
-      auto it = values.find(name);
-      return it == values.end() ? std::nullopt : std::optional<pt2::SymValue>(it->second);
-    };
-    return shares([&](const Item &item) -> std::optional<int64_t> {
-      Result<int64_t> value = pt2::evaluateSymInt(item.expr, lookup);
-      return value ? std::optional(*value) : std::nullopt;
-    });
+    return shares([&](const Item &item) { return valueOf(item, values); });
+  }
+
+  /// Adds the sizes of the operand that change the answer of a sample where they are 1.
+  void addNotOne(const Symbols &sample, bool answer, std::vector<std::string> &notOne) const {
+    for (const auto &[name, size] : sample)
+      for (int64_t small = 1; small <= kMostOffset; ++small) {
+        Symbols other = sample;
+        other[name] = small;
+        std::optional<bool> there = sharesFor(other);
+        if (!there || *there == answer)
+          continue;
+        for (const Item &item : sizes)
+          if (valueOf(item, other) == 1 && valueOf(item, sample) != 1)
+            if (std::string text = pt2::printSymExpr(item.expr); !llvm::is_contained(notOne, text))
+              notOne.push_back(std::move(text));
+      }
   }
 
   /// Likewise for the sizes of the export's example.
@@ -92,6 +104,15 @@ private:
     std::optional<int64_t> example;
   };
   using Items = std::vector<Item>;
+
+  static std::optional<int64_t> valueOf(const Item &item, const Symbols &values) {
+    auto lookup = [&](std::string_view name) -> std::optional<pt2::SymValue> {
+      auto it = values.find(name);
+      return it == values.end() ? std::nullopt : std::optional<pt2::SymValue>(it->second);
+    };
+    Result<int64_t> value = pt2::evaluateSymInt(item.expr, lookup);
+    return value ? std::optional(*value) : std::nullopt;
+  }
 
   explicit Layouts(bool isContiguousCall) : isContiguousCall(isContiguousCall) {}
 
@@ -161,13 +182,8 @@ std::optional<Sharing> sharingOf(const pt2::TensorMeta &operand, const pt2::Tens
       return Sharing{Sharing::Answer::Varies, {}};
     if (here)
       answer = here;
-    for (const auto &[name, size] : sample) {
-      Symbols other = sample;
-      other[name] = 1;
-      std::optional<bool> there = layouts->sharesFor(other);
-      if (here && there && *there != *here && !llvm::is_contained(sharing.notOne, name))
-        sharing.notOne.push_back(name);
-    }
+    if (here)
+      layouts->addNotOne(sample, *here, sharing.notOne);
   }
   if (!answer)
     return std::nullopt;

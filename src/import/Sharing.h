@@ -12,7 +12,7 @@ namespace ingot {
 struct Sharing {
   enum class Answer { No, Yes, Varies }; ///< Varies: it follows from the sizes of a call
   Answer answer = Answer::No;
-  std::vector<std::string> notOne; ///< symbols that give another answer where they are 1
+  std::vector<std::string> notOne; ///< sizes that give another answer where they are 1: symbols, or s0 - 1
 };
 
 /// Of `contiguous`, or of `reshape` and its like, from the strides that the program was exported with; nothing where these

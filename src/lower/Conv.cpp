@@ -94,6 +94,10 @@ Value convolve(LowerContext &ctx, const Conv &conv, RankedTensorType type, Value
 
 LogicalResult emitConv(LowerContext &ctx, Conv &conv) {
   Type dtype = dtypeOf(conv.x);
+  // Of no channels eager makes none, whatever the weight says.
+  ArrayRef<int64_t> declared = ctx.resultType().getShape();
+  if (!ShapedType::isDynamicShape(declared) && llvm::is_contained(declared, 0))
+    return ctx.replace(ctx.full(Number::of(int64_t{0}), Sizes(declared.begin(), declared.end()), dtype));
   if (dtypeOf(conv.weight) == dtype && isReducedFloat(dtype))
     widen(ctx, conv);
   bool isBatched = rankOf(conv.x) == static_cast<int64_t>(conv.spatial) + 2;

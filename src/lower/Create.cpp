@@ -1,4 +1,5 @@
 // Tensors made of nothing but sizes and numbers.
+#include "dialect/ControlOps.h"
 #include "lower/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -187,7 +188,14 @@ LogicalResult lowerOneHot(LowerContext &ctx) {
   int64_t classes = ctx.integer("num_classes");
   if (classes < 0)
     return ctx.refuse("the number of classes depends on the data; give num_classes");
-  Value column = ctx.insertDim(ctx.cast(x, ctx.i64()), rankOf(x));
+  Value number = ctx.cast(x, ctx.i64());
+  auto require = [&](Value holds, StringRef message) {
+    Value all = ctx.reduce(ReduceKind::All, holds, axisRange(0, rankOf(x)));
+    ctx.create<CheckOp>(ctx.i1(), ctx.dropDims(all, axisRange(0, rankOf(x))), message);
+  };
+  require(ctx.compare<GeOp>(number, 0), "one_hot: classes must not be negative");
+  require(ctx.compare<LtOp>(number, classes), "one_hot: classes must be smaller than num_classes");
+  Value column = ctx.insertDim(number, rankOf(x));
   Value isClass = ctx.compare<EqOp>(column, ctx.iota(Size(classes)));
   return ctx.replace(ctx.cast(isClass, ctx.resultDtype()));
 }

@@ -210,9 +210,11 @@ Term Einsum::multiply(const Term &a, const Term &b, size_t from) {
     sizes.push_back(ctx.dim(a.value, a.axisOf(label)));
   for (int label : right)
     sizes.push_back(ctx.dim(b.value, b.axisOf(label)));
-  Value product = ctx.matmul(group(x, {batch.size(), left.size(), inner.size()}),
-                             group(y, {batch.size(), inner.size(), right.size()}));
-  result.value = ctx.reshape(product, sizes);
+  x = group(x, {batch.size(), left.size(), inner.size()});
+  y = group(y, {batch.size(), inner.size(), right.size()});
+  // Booleans have products, as masks of rows and columns do, but no sums of them.
+  bool isOuter = isBool(dtypeOf(x)) && shapeOf(x).back() == 1;
+  result.value = ctx.reshape(isOuter ? ctx.binary<MulOp>(x, y) : ctx.matmul(x, y), sizes);
   return result;
 }
 

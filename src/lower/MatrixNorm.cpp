@@ -193,8 +193,10 @@ LogicalResult lowerLinalgCond(LowerContext &ctx) {
 LogicalResult lowerMatrixPower(LowerContext &ctx) {
   Value x = ctx.tensor("self");
   int64_t n = ctx.integer("n");
-  if (!isMatrix(ctx, x))
+  if (n < 0 && !isMatrix(ctx, x))
     return failure(); // isMatrix said why
+  if (rankOf(x) < 2)
+    return ctx.refuse("needs matrices");
   if (n == 0)
     return ctx.replace(identityLike(ctx, x));
   Value base = n < 0 ? inverse(ctx, x, "linalg.inv") : x, result;

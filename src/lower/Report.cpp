@@ -32,7 +32,7 @@ bool isCustomFailure(StringRef reason) { return reason.starts_with(kCustomPrefix
 /// The next step, by what kind of operator it is.
 std::string adviceFor(StringRef op, StringRef reason, bool isRefused, bool isBug) {
   if (isBug)
-    return "please report it with this text";
+    return "if the file is as torch.export.save wrote it, please report it with this text; else export the model again";
   if (isCustomFailure(reason))
     return "correct the lowering that was registered for it, or do not register one";
   StringRef scope = op.split("::").first;

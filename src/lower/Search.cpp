@@ -55,9 +55,9 @@ LogicalResult lowerIsin(LowerContext &ctx) {
   } else {
     auto positions = withElement(tensorType(test), ctx.i64());
     Value ordered = ctx.create<SortOp>(test.getType(), positions, test, 0, false, true).getValues();
-    Value place = searchSorted(ctx, ordered, x, {}, false);
-    Value last = ctx.constant(Number::of(ctx.minus(ctx.dim(test, 0), 1)), ctx.i64());
-    found = ctx.compare<EqOp>(x, ctx.indexSelect(ordered, ctx.binary<MinimumOp>(place, last), 0));
+    // Not by looking at what is found there: there may be nothing to look at.
+    Value first = searchSorted(ctx, ordered, x, {}, false), end = searchSorted(ctx, ordered, x, {}, true);
+    found = ctx.binary<BitwiseAndOp>(ctx.compare<LtOp>(first, end), ctx.compare<EqOp>(x, x)); // NaN is in no set
   }
   return ctx.replace(ctx.flag("invert") ? ctx.test<LogicalNotOp>(found) : found);
 }

@@ -69,7 +69,7 @@ static Status importParts(const Parts &parts, ModuleOp module, WeightTable &weig
 
 Result<Converted> convertProgram(const Parts &parts, const PipelineOptions &options) {
   INGOT_CHECK(checkOptions(options));
-  auto held = holdOffIsolation();
+  IsolationHold held;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   Converted converted;

@@ -8,6 +8,8 @@
 #include "pt2/ProgramReader.h"
 
 #include <cstdlib>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 using namespace ingot;
@@ -17,6 +19,8 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t weightAlignment = 64;
+constexpr uint64_t maxInflatedText = uint64_t(128) << 20; ///< parsing takes several times as much
+constexpr uint64_t maxRepeatedBytes = uint64_t(512) << 20;
 
 struct FreeDeleter {
   void operator()(std::byte *bytes) const { std::free(bytes); }
@@ -35,7 +39,7 @@ Result<std::string_view> readText(const Zip &zip, const Zip::Entry &entry, std::
     INGOT_CHECK(zip.verify(entry));
     return asText(zip.stored(entry));
   }
-  INGOT_TRY(buffer, zip.read(entry));
+  INGOT_TRY(buffer, zip.read(entry, maxInflatedText));
   return asText(buffer);
 }
 
@@ -157,6 +161,29 @@ private:
   std::unordered_map<std::string, size_t> storageIds;
 };
 
+/// Views that repeat elements of their storage (strides of 0, or one storage under many names) must not make a small
+/// file need much memory.
+Status checkRepetition(const Program &program) {
+  uint64_t limit = maxRepeatedBytes;
+  for (const Storage &storage : program.storages)
+    limit += storage.bytes.size();
+  std::set<std::tuple<size_t, DType, int64_t, std::vector<int64_t>, std::vector<int64_t>>> seen;
+  uint64_t total = 0;
+  for (const NameMap<Weight> *table : {&program.weights, &program.constants})
+    for (const auto &[name, weight] : *table) {
+      // Tied weights are one.
+      if (!seen.emplace(weight.storageId, weight.dtype, weight.storageOffset, weight.sizes, weight.strides).second)
+        continue;
+      const uint64_t bytes = weight.storage.empty() ? 0 : uint64_t(weight.elementCount()) * byteSize(weight.dtype);
+      if (bytes > limit - total)
+        return unsupportedError("weight '" + name + "' of " + std::to_string(bytes) +
+                                " bytes repeats what the file holds once; give it memory of its own before exporting: "
+                                "tensor.contiguous()");
+      total += bytes;
+    }
+  return {};
+}
+
 Result<std::string> chooseModel(const std::vector<std::string> &models, const std::string &wanted) {
   std::string names;
   for (const std::string &model : models) {
@@ -192,6 +219,7 @@ Result<Program> readMapped(std::shared_ptr<const MappedFile> file, const ReadOpt
   PayloadReader payloads(layout, program, *memory, options);
   INGOT_CHECK(payloads.read("data/weights/", weightsConfig(model), program.weights));
   INGOT_CHECK(payloads.read("data/constants/", constantsConfig(model), program.constants));
+  INGOT_CHECK(checkRepetition(program));
   INGOT_CHECK(checkWeightsPresent(program));
   program.memory = std::move(memory);
   return program;

@@ -29,12 +29,15 @@ Status unwrap(Node &node) {
 /// Erases the entries of both lists where the signature says Token.
 template <typename Spec, typename Kind>
 void eraseTokens(std::vector<Spec> &specs, std::vector<Argument> &values, Kind token) {
-  for (size_t i = specs.size(); i-- > 0;) {
-    if (specs[i].kind != token)
+  size_t kept = 0;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].kind == token)
       continue;
-    specs.erase(specs.begin() + static_cast<ptrdiff_t>(i));
-    values.erase(values.begin() + static_cast<ptrdiff_t>(i));
+    std::swap(specs[kept], specs[i]);
+    std::swap(values[kept++], values[i]);
   }
+  specs.erase(specs.begin() + static_cast<ptrdiff_t>(kept), specs.end());
+  values.erase(values.begin() + static_cast<ptrdiff_t>(kept), values.end());
 }
 
 } // namespace

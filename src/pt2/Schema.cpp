@@ -1,10 +1,10 @@
 #include "pt2/Schema.h"
 
+#include "base/ForkSafeMutex.h"
 #include "base/Log.h"
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
 using namespace ingot;
@@ -46,7 +46,7 @@ std::string_view findLine(std::string_view table, std::string_view name) {
 }
 
 struct Cache {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   /// Null for names that the table lacks. Pointers stay valid while the map grows.
   std::unordered_map<std::string, std::unique_ptr<const OpSchema>> schemas;
   /// Of custom operators that were defined anew; somebody may still hold them.

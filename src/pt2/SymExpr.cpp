@@ -45,7 +45,7 @@ public:
   Result<SymExpr> parse() {
     INGOT_TRY(SymExpr expr, parseExpr(0));
     skipBlanks();
-    if (!rest.empty())
+    if (!rest.empty() || expr.op == SymOp::ExprCondPair)
       return bad("unexpected text");
     return expr;
   }
@@ -177,10 +177,9 @@ private:
     int count = static_cast<int>(std::min<size_t>(expr.operands.size(), 1 << 20));
     if (count < row->fewest || (row->most >= 0 && count > row->most))
       return bad("wrong number of operands of " + std::string(name));
-    if (row->op == SymOp::Piecewise)
-      for (const SymExpr &piece : expr.operands)
-        if (piece.op != SymOp::ExprCondPair)
-          return bad("Piecewise without conditions");
+    for (const SymExpr &operand : expr.operands)
+      if ((operand.op == SymOp::ExprCondPair) != (row->op == SymOp::Piecewise))
+        return bad("Piecewise, and nothing else, has conditions");
     return expr;
   }
 

@@ -182,9 +182,10 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
   LoadOptions options;
   if (!json || !*json)
     return options;
-  INGOT_TRY(nlohmann::json object, parseJson(json, 8));
-  if (!object.is_object())
-    return usageError("options must be a JSON object");
+  Result<nlohmann::json> parsed = parseJson(json, 8);
+  if (!parsed || !parsed->is_object())
+    return usageError("options must be a JSON object, not `" + std::string(json) + "`");
+  const nlohmann::json &object = *parsed;
   for (const auto &[key, value] : object.items()) {
     const bool isNames =
         value.is_array() && std::ranges::all_of(value, [](const auto &item) { return item.is_string(); });
@@ -192,7 +193,7 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.fallback = value.get<bool>();
     else if (key == "disable_passes" && isNames)
       options.disabledPasses = value.get<std::vector<std::string>>();
-    else if (key == "memory_limit" && value.is_number_integer() && value >= 0)
+    else if (key == "memory_limit" && value.is_number_unsigned())
       options.memoryLimit = value.get<uint64_t>();
     else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");

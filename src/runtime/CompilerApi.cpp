@@ -1,8 +1,8 @@
 #include "runtime/CompilerApi.h"
 
+#include "base/ForkSafeMutex.h"
 #include "runtime/OwnLibrary.h"
 
-#include <mutex>
 #include <string>
 
 namespace ingot {
@@ -24,7 +24,7 @@ Result<const CompilerApi *> loadCompiler() {
 } // namespace
 
 Result<const CompilerApi *> compilerApi() {
-  static std::mutex mutex;
+  static ForkSafeMutex mutex;
   static const CompilerApi *loaded = nullptr;
   std::lock_guard lock(mutex);
   if (!loaded) {

@@ -5,6 +5,7 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace ingot {
@@ -13,11 +14,17 @@ namespace {
 /// PyTorch allows 64 dimensions; oneDNN 12.
 constexpr size_t kMaxRank = 64;
 
+/// Each call inside a call takes some of the stack. Documents nest no deeper either.
+constexpr size_t kMaxCallDepth = 100;
+
+/// Internal functions by name, with how deep their own calls go.
+using Callable = std::map<std::string_view, size_t>;
+
 /// Walks a function in execution order and keeps track of what is defined.
 class FunctionValidator {
 public:
   /// `callable` are the internal functions that came before: calls go backwards, so that none can go round.
-  FunctionValidator(const Function &function, const std::set<std::string_view> &callable)
+  FunctionValidator(const Function &function, const Callable &callable)
       : function(function), callable(callable), defined(function.values.size()) {}
 
   Status run() {
@@ -35,6 +42,8 @@ public:
     INGOT_CHECK(checkOutputs());
     return checkSymbols();
   }
+
+  size_t callDepth() const { return depth; }
 
 private:
   Error corrupt(const std::string &what) const {
@@ -101,11 +110,17 @@ private:
     return {};
   }
 
-  Status checkCalls(const Attribute &functions) const {
+  Status checkCalls(const Attribute &functions) {
     const auto *names = std::get_if<std::vector<std::string>>(&functions);
-    for (size_t i = 0; names && i < names->size(); ++i)
-      if (!callable.contains((*names)[i]))
+    for (size_t i = 0; names && i < names->size(); ++i) {
+      auto callee = callable.find((*names)[i]);
+      if (callee == callable.end())
         return corrupt("function `" + (*names)[i] + "` is called before it is there");
+      depth = std::max(depth, callee->second + 1);
+    }
+    if (depth > kMaxCallDepth)
+      return unsupportedError("function `" + function.name + "` calls functions that call others, more than " +
+                              std::to_string(kMaxCallDepth) + " levels deep");
     return {};
   }
 
@@ -157,6 +172,7 @@ private:
       return corrupt("state `" + state.name + "` occurs twice");
     if (!state.isArgument())
       INGOT_CHECK(define(state.input));
+    INGOT_CHECK(checkId(state.input));
     INGOT_CHECK(checkId(state.output));
     const Value &before = function.values[static_cast<size_t>(state.input)];
     const Value &after = function.values[static_cast<size_t>(state.output)];
@@ -189,7 +205,8 @@ private:
   }
 
   const Function &function;
-  const std::set<std::string_view> &callable;
+  const Callable &callable;
+  size_t depth = 0;
   std::vector<bool> defined;
   std::set<std::string_view> stateNames;
   std::set<ValueId> stateInputs;
@@ -206,15 +223,17 @@ Status validatePlan(const Plan &plan) {
   // The library is loaded as code from beside the plan: a path in its name could point anywhere.
   if (plan.kernelLibrary.find('/') != std::string::npos)
     return corruptError("the plan is damaged: `" + plan.kernelLibrary + "` is no file name");
-  std::set<std::string_view> names, callable;
+  std::set<std::string_view> names;
+  Callable callable;
   for (const Function &function : plan.functions) {
     if (!names.insert(function.name).second)
       return corruptError("the plan is damaged: two functions are called `" + function.name + "`");
-    INGOT_CHECK(FunctionValidator(function, callable).run());
+    FunctionValidator validator(function, callable);
+    INGOT_CHECK(validator.run());
     if (function.isInternal && (!function.states.empty() || hasLiterals(function)))
       return corruptError("the plan is damaged: internal function `" + function.name + "` has states or literals");
     if (function.isInternal)
-      callable.insert(function.name);
+      callable.emplace(function.name, validator.callDepth());
   }
   return {};
 }

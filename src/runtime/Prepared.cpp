@@ -2,6 +2,7 @@
 
 #include "asset/Cache.h"
 #include "asset/HashingFile.h"
+#include "base/Async.h"
 #include "base/AtomicWrite.h"
 #include "base/Bytes.h"
 #include "base/Hash.h"
@@ -54,7 +55,7 @@ PreparedFile::PreparedFile(std::string filePath, const std::string &key, asset::
   if (file && (file->bytes().size() < kHeaderBytes || !asText(file->bytes()).starts_with(title + " ")))
     file = nullptr;
   if (file && !intact.knows(*file))
-    check = std::async(std::launch::async, [mapped = file, text = title] { return isSound(*mapped, text); });
+    check = startAsync([mapped = file, text = title] { return isSound(*mapped, text); });
 }
 
 std::vector<const std::byte *> PreparedFile::take(std::span<const size_t> sizes) {

@@ -73,7 +73,7 @@ private:
   std::vector<const TensorView *> given; ///< by Function::states
   std::vector<TensorView> inputs;
   std::vector<std::shared_ptr<std::byte>> copies;
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<ForkFreedMutex> lock;
 };
 
 struct Program::Impl {
@@ -86,7 +86,7 @@ struct Program::Impl {
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;
 
-  std::mutex copiesMutex;
+  ForkSafeMutex copiesMutex;
   std::map<std::pair<const void *, BindingKey>, std::shared_ptr<std::byte>> constantCopies;
 
   Status prepare();

@@ -2,6 +2,7 @@
 #include "asset/Cache.h"
 #include "asset/Intact.h"
 #include "asset/Reader.h"
+#include "base/Async.h"
 #include "base/Hash.h"
 #include "base/Json.h"
 #include "runtime/CompilerApi.h"
@@ -12,7 +13,6 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
 #include <algorithm>
-#include <future>
 #include <set>
 
 namespace ingot {
@@ -110,7 +110,7 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
     parts.intact = intactFilesOf(*source, *special);
   std::shared_future<Status> checked;
   if (!knowsAll(parts.intact, *source))
-    checked = std::async(std::launch::async, [source] { return asset::checkContents(*source); }).share();
+    checked = startAsync([source] { return asset::checkContents(*source); }).share();
   if (!special) {
     INGOT_TRY(special, makeSpecialisation(*source, assetPath, key, options));
     parts.intact = intactFilesOf(*source, *special);

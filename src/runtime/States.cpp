@@ -56,7 +56,7 @@ Status States::add(const Function &function, const State &state, const ProgramSo
   INGOT_TRY(slot.bytes, checkedBytes(slot.desc));
   INGOT_TRY(WeightView initial, checkedWeight(source, state.initialWeight, type));
   slot.initial = initial.data.first(slot.bytes);
-  INGOT_TRY(slot.current, allocateBlock(slot.bytes));
+  INGOT_TRY(slot.blocks[0], allocateBlock(slot.bytes));
   slots.push_back(std::move(slot));
   return {};
 }
@@ -65,7 +65,7 @@ void States::reset() {
   std::lock_guard guard(mutex);
   for (Slot &slot : slots)
     if (slot.bytes > 0)
-      std::memcpy(slot.current.get(), slot.initial.data(), slot.bytes);
+      std::memcpy(slot.current().get(), slot.initial.data(), slot.bytes);
 }
 
 std::optional<size_t> States::find(std::string_view name) const {
@@ -113,13 +113,13 @@ Status States::write(std::string_view name, const TensorView &value) {
 
 std::byte *States::next(size_t state) {
   Slot &slot = slots[state];
-  if (!slot.next) {
+  if (!slot.next()) {
     Result<std::shared_ptr<std::byte>> block = allocateBlock(slot.bytes);
     if (!block)
       return nullptr;
-    slot.next = *std::move(block);
+    slot.next() = *std::move(block);
   }
-  return slot.next.get();
+  return slot.next().get();
 }
 
 } // namespace ingot

@@ -1,10 +1,11 @@
 // The states of a program: named tensors that survive from call to call.
 #pragma once
 
+#include "base/ForkSafeMutex.h"
 #include "runtime/Cancel.h"
 #include "runtime/Program.h"
 
-#include <mutex>
+#include <array>
 
 namespace ingot {
 
@@ -28,14 +29,14 @@ public:
   /// Of the calls that use these states.
   Cancellation &cancellation() { return cancelled; }
 
-  /// Held while a call reads and replaces states.
-  std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex); }
+  /// Held while a call reads and replaces states. A process that forks during the call has what the call has done so far.
+  std::unique_lock<ForkFreedMutex> lock() const { return std::unique_lock(mutex); }
 
   // Only with the lock held.
-  std::byte *current(size_t state) const { return slots[state].current.get(); }
+  std::byte *current(size_t state) const { return slots[state].current().get(); }
   /// Memory for the value after the call; null when there is none.
   std::byte *next(size_t state);
-  void replace(size_t state) { std::swap(slots[state].current, slots[state].next); }
+  void replace(size_t state) { slots[state].isSwapped = !slots[state].isSwapped; }
 
 private:
   struct Slot {
@@ -43,13 +44,17 @@ private:
     TensorDesc desc;
     size_t bytes = 0;
     std::span<const std::byte> initial;
-    std::shared_ptr<std::byte> current, next;
+    std::array<std::shared_ptr<std::byte>, 2> blocks;
+    bool isSwapped = false; ///< one store replaces the value: a fork sees the old or the new one
+
+    const std::shared_ptr<std::byte> &current() const { return blocks[isSwapped ? 1 : 0]; }
+    std::shared_ptr<std::byte> &next() { return blocks[isSwapped ? 0 : 1]; }
   };
 
   Result<size_t> require(std::string_view name) const;
   Status add(const Function &function, const State &state, const ProgramSource &source);
 
-  mutable std::mutex mutex;
+  mutable ForkFreedMutex mutex;
   Cancellation cancelled;
   std::vector<Slot> slots;
 };

@@ -19,8 +19,10 @@ Number floorDivide(int64_t a, int64_t b) {
 }
 
 Number floorModulo(int64_t a, int64_t b) {
-  Number quotient = floorDivide(a, b);
-  return quotient ? Number(a - *quotient * b) : std::nullopt;
+  if (b == 0 || (a == INT64_MIN && b == -1))
+    return std::nullopt;
+  int64_t rest = a % b; // not a - b * quotient, whose product can be too small for 64 bits
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 Number subtract(int64_t a, int64_t b) {

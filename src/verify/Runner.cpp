@@ -1,13 +1,12 @@
 #include "verify/Runner.h"
 
 #include "asset/Reader.h"
+#include "base/ScratchFolder.h"
 #include "ingot/ingot.h"
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
-#include <stdlib.h>
 
 namespace ingot::verify {
 
@@ -21,28 +20,6 @@ Status checked(ingot_status status) {
     return {};
   return Error(static_cast<ErrorKind>(status - 1), ingot_last_error());
 }
-
-class TemporaryFolder {
-public:
-  static Result<TemporaryFolder> make() {
-    std::string path = (std::filesystem::temp_directory_path() / "ingot-verify-XXXXXX").string();
-    if (!::mkdtemp(path.data()))
-      return ioError("cannot create a temporary folder like '" + path + "'");
-    return TemporaryFolder(std::move(path));
-  }
-  TemporaryFolder(TemporaryFolder &&other) noexcept : path(std::exchange(other.path, "")) {}
-  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path.empty())
-      std::filesystem::remove_all(path, ignored);
-  }
-
-  std::string path;
-
-private:
-  explicit TemporaryFolder(std::string path) : path(std::move(path)) {}
-};
 
 using ProgramHandle = std::unique_ptr<ingot_program, decltype(&ingot_program_free)>;
 
@@ -158,8 +135,8 @@ Runner Runner::inside(const pt2::Enter &enter, Values values) const {
 Result<Values> Runner::run(pt2::Rewrite rewrite, Side side, const Values &more) {
   ++count;
   rewrite.enter = entered;
-  INGOT_TRY(TemporaryFolder folder, TemporaryFolder::make());
-  std::string path = folder.path + "/program.ingot";
+  INGOT_TRY(ScratchFolder folder, ScratchFolder::make());
+  std::string path = folder.file("program.ingot");
   nlohmann::json options = {{"rewrite", pt2::rewriteToJson(rewrite)}, {"by_torch", side == Side::Torch}};
   INGOT_CHECK(convert(path, options));
   INGOT_TRY(asset::CheckedManifest manifest, asset::readManifest(path));

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -85,6 +88,14 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
     refused("run", tmp_path / "nothing.ingot", "--random-seed", "1")
 
 
+@pytest.mark.parametrize("name", ["pipe.pt2", "pipe.json", "pipe.ingot"])
+def test_pipes_are_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    for command in ("info", "validate", "show"):
+        refused(command, tmp_path / name)
+    convert_refused(tmp_path / name, tmp_path)
+
+
 def test_truncated_pt2(pt2: Path, tmp_path: Path) -> None:
     whole = pt2.read_bytes()
     path = tmp_path / "short.pt2"
@@ -103,6 +114,28 @@ def test_damaged_program_json(pt2: Path, tmp_path: Path) -> None:
         damaged[start + offset] ^= 0x15
         path.write_bytes(damaged)
         convert_refused(path, tmp_path)
+
+
+def with_json(pt2: Path, path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy with a changed program."""
+    with zipfile.ZipFile(pt2) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name.endswith("models/model.json"):
+                document = json.loads(data)
+                change(document["graph_module"]["graph"])
+                data = json.dumps(document).encode()
+            target.writestr(name, data)
+    return path
+
+
+def test_more_dimensions_than_a_tensor_has(pt2: Path, tmp_path: Path) -> None:
+    def change(graph: dict[str, Any]) -> None:
+        for meta in graph["tensor_values"].values():
+            if len(meta["sizes"]) == 2 and meta["sizes"][1] == {"as_int": 3}:
+                meta["sizes"] = meta["strides"] = [{"as_int": 1}] * 65
+
+    assert "65 dimensions" in convert_refused(with_json(pt2, tmp_path / "x.pt2", change), tmp_path)
 
 
 def test_missing_weight(pt2: Path, tmp_path: Path) -> None:
@@ -177,6 +210,16 @@ def test_damaged_input_file(asset: Path, tmp_path: Path) -> None:
         refused("run", asset, "--inputs", bad)
     (tmp_path / "x.npy").write_bytes(b"\x93NUMPY")
     refused("run", asset, "--input", f"x={tmp_path / 'x.npy'}")
+
+
+def test_names_cannot_drive_a_terminal(pt2: Path, tmp_path: Path) -> None:
+    document = json.loads(ingot("extract", pt2))
+    document["model_name"] = document["nodes"][0]["op_type"] = "a\x1b[31m\x00\x9b\u202eb"
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(document))
+    for arguments in (("info", path), ("show", path), ("diff", path, pt2), ("visualize", path)):
+        shown = run_ingot(*arguments).stdout
+        assert shown and not any(character in shown for character in "\x1b\x00\x9b\u202e"), shown
 
 
 def test_json_errors(tmp_path: Path) -> None:

@@ -107,3 +107,15 @@ def test_random_inputs_are_the_same_for_a_seed(asset: Path, tmp_path: Path) -> N
 
 def test_unknown_entry_point(asset: Path) -> None:
     assert "nothing" in refused("run", asset, "--random-seed", "1", "--entry", "nothing")
+
+
+class OneHot(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.one_hot(x, 3)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [(3, "smaller than num_classes"), (-1, "not be negative")])
+def test_classes_that_one_hot_does_not_have(wrong: int, message: str, tmp_path: Path) -> None:
+    program = save_pt2(export(OneHot(), (torch.tensor([0, 2]),)), tmp_path / "m.pt2")
+    ingot("convert", program, "-o", tmp_path / "m.ingot")
+    assert message in run_with(tmp_path / "m.ingot", tmp_path, x=torch.tensor([0, wrong]))

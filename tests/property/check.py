@@ -105,7 +105,9 @@ def call(function: Any, case: Case, shapes: Mapping[str, tuple[int, ...]], calls
         inputs = [given.make(shapes.get(given.name)) for given in case.inputs]
         with quiet():
             results += [value.clone() for value in function(*inputs)]
-    return results + inputs
+    # The caller's tensors keep their shapes (docs/robustness.md): what `transpose_` makes of them is turned back.
+    shown = [given.make(shapes.get(given.name)) for given in case.inputs]
+    return results + [now.as_strided(was.shape, was.stride()) for now, was in zip(inputs, shown, strict=True)]
 
 
 def compare(case: Case, actual: list[Any], expected: list[Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
@@ -206,7 +208,7 @@ def is_decomposed_well(case: Case, runs: Sequence[Any], calls: int) -> bool:
     for shapes, expected in runs:
         try:
             actual = call(export(case, is_decomposed=True).module(), case, shapes, calls)
-        except (AssertionError, RuntimeError):
+        except (AssertionError, RuntimeError, NameError):  # torch writes complex numbers without NaN only
             return False
         if expected is not None and compare(case, actual, expected, shapes):
             return False

@@ -24,6 +24,35 @@ def are_no_integers(operands: Operands) -> bool:
     return operands[0].numel() == 0 and not operands[0].is_floating_point()
 
 
+def is_any_nan(operands: Operands) -> bool:
+    return any(bool(value.isnan().any()) for value in operands)
+
+
+def has_a_mask_of_nothing(operands: Operands) -> bool:
+    if len(operands) < 4 or operands[0].numel() > 0:
+        return False
+    query, key, _, mask = operands[:4]
+    try:
+        torch.broadcast_shapes(mask.shape, (*query.shape[:-1], key.shape[-2]))
+    except RuntimeError:
+        return True
+    return False
+
+
+def are_remainders_lost(operands: Operands) -> bool:
+    """Whether a difference in the last bit of a dividend is one of the remainder's size."""
+    x = operands[0]
+    if x.dtype not in (torch.float32, torch.float64) or x.numel() == 0:
+        return False
+    return bool(x.abs().nan_to_num(0.0, 0.0).max() * torch.finfo(x.dtype).eps > 0.01)
+
+
+def are_not_round(operands: Operands) -> bool:
+    """Numbers such as 0.1, which somebody has computed: two that should be equal may differ in the last bit."""
+    x = operands[0].nan_to_num(0.0, 0.0, 0.0) * 4 if operands[0].is_floating_point() else torch.zeros(0)
+    return bool((x != x.round()).any())
+
+
 def do_squares_overflow(operands: Operands) -> bool:
     """Whether the sum of the squares leaves the range of the type in which it is computed."""
     for value in operands:
@@ -38,6 +67,14 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.gelu", is_any_infinite, "what gelu of infinities is depends on the library that eager uses"),
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
+    (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
+    (r"copysign|signbit", is_any_nan, "NaN has the sign that the last instruction gave it"),
+    (
+        r"scaled_dot_product_attention",
+        has_a_mask_of_nothing,
+        "eager does not check the mask of what it need not compute",
+    ),
+    (r"%|fmod\(|remainder\(", are_remainders_lost, "the last bit of a large dividend decides"),
     (r"_mean\(", is_any_infinite, "eager's mean beside a variance is NaN unless an infinity comes last"),
     (r"\b(var|std|var_mean|std_mean)\(", do_squares_overflow, "eager takes the sums of squares in float64"),
 )

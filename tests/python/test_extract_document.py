@@ -120,6 +120,8 @@ def test_errors_of_reading(tmp_path: Path) -> None:
         ingot.load_ir(tmp_path / "none.json")
     with pytest.raises(ingot.SerializationError, match="Invalid JSON"):
         ingot.deserialize_ir("[" * 100_000)
+    with pytest.raises(ingot.SerializationError, match="no plain file"):
+        ingot.load_ir(tmp_path)
 
 
 def test_side_files_lie_beside_the_document(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import ingot
@@ -78,6 +79,26 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(ingot.WeightLoadError, match="no weights in the folder"):
         (tmp_path / "empty").mkdir()
         ingot.load_weights(tmp_path / "empty")
+
+
+SHARDS = ("", "..", "a/b", "i.index.json", "x" * 5000)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "{", "[]", *(f'{{"weight_map": {{"a": "{file}"}}}}' for file in SHARDS)], ids=range(8)
+)
+def test_hostile_indices(text: str, tmp_path: Path) -> None:
+    index = tmp_path / "i.index.json"
+    index.write_text(text)
+    with pytest.raises(ingot.WeightLoadError, match="no index of shards"):
+        ingot.load_weights(index)
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    for name in ("w.safetensors", "w.pt", "w.index.json"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(ingot.WeightLoadError, match="no plain file"):
+            ingot.load_weights(tmp_path / name)
 
 
 class Evil:

@@ -70,8 +70,9 @@ LEAF = '{"type": null, "context": null, "children_spec": []}'
         '[1, {"type": "builtins.dict", "context": "[[1]]", "children_spec": [' + LEAF + "]}]",
         '[1, {"type": "collections.defaultdict", "context": "[]", "children_spec": []}]',
         '[1, {"type": "builtins.tuple", "children_spec": [' * 5000 + LEAF + "]}" * 5000 + "]",
+        "[1, " + '{"type": "builtins.tuple", "children_spec": [' * 300 + LEAF + "]}" * 300 + "]",
     ],
-    ids=range(12),
+    ids=range(13),
 )  # fmt: skip
 def test_damaged_specs_are_errors_of_the_file(text: str) -> None:
     with pytest.raises(CorruptFileError, match="damaged"):

@@ -60,6 +60,7 @@ ssize_t write(int fd, const void *data, size_t size) {
 
 WRAP(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at), fd, data, size, at)
 WRAP(int, mkdir, (const char *path, mode_t mode), path, mode)
+WRAP(int, linkat, (int a, const char *from, int b, const char *to, int flags), a, from, b, to, flags)
 WRAP(int, rename, (const char *from, const char *to), from, to)
 WRAP(int, renameat2, (int a, const char *from, int b, const char *to, unsigned flags), a, from, b, to, flags)
 WRAP(int, unlink, (const char *path), path)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -22,13 +23,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return Stage(tmp_path_factory.mktemp("stage"))
 
 
-def interruptible(command: list[str]) -> subprocess.Popen[bytes]:
+def interruptible(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
     """Jobs in the background ignore SIGINT, and what they start inherits that; not here."""
     return subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
     )
 
 
@@ -61,6 +63,74 @@ def test_interrupt_ends_a_long_command(command: str, stage: Stage) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(10) in (0, -signal.SIGINT, 128 + signal.SIGINT)
     assert not stage.check_asset()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["run", "verify", "extract"])
+def test_interrupt_leaves_no_files_and_no_processes(
+    command: str, number: int, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody goes on compiling, and nothing stays in the folder for temporary files."""
+    temporary, generator = tmp_path / "tmp", random.Random(2)
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    given = {
+        "run": ["run", str(stage.asset), "--random-seed", "0"],
+        "verify": ["verify", str(stage.programs[0])],
+        "extract": ["extract", str(stage.programs[0]), "-o", str(tmp_path / "new.json")],
+    }[command]
+    for _ in range(4):
+        stage.reset()
+        process = interruptible([str(INGOT), *given], start_new_session=True)
+        time.sleep(generator.uniform(0.01, 0.1 if command == "extract" else 0.5))
+        process.send_signal(number)
+        assert process.wait(10) in (0, -number)
+        assert not list(temporary.iterdir())
+        assert {item.name for item in tmp_path.iterdir()} <= {"tmp", "new.json"}
+        deadline = time.monotonic() + 10
+        while group_is_alive(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not group_is_alive(process.pid)
+
+
+def group_is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("arguments", ["--help", "info {}", "extract {}", "show {}", "info {} --json"])
+def test_output_that_cannot_be_written(arguments: str, stage: Stage) -> None:
+    command = [str(INGOT), *arguments.format(stage.programs[0]).split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write to standard output: No space left on device\n"
+
+
+def test_closed_streams(stage: Stage, tmp_path: Path) -> None:
+    """Nothing that would have been printed gets into a file that has the stream's number."""
+    command = f'"{INGOT}" convert "{stage.programs[0]}" -o "{tmp_path}/m.ingot" --specialise --time-passes <&- >&- 2>&-'
+    done = subprocess.run(["sh", "-c", command], check=False)
+    assert done.returncode == 1
+    assert not problem("validate", tmp_path / "m.ingot")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="becomes another user, and back")
+def test_no_threads_to_be_had(stage: Stage) -> None:
+    """A user who may start no thread runs what is compiled, and is told why nothing can be compiled."""
+    stage.reset(with_cache=True)
+    for item in (stage.folder, *stage.folder.parents[:3]):
+        item.chmod(0o755)
+    become = 'ulimit -u 0; exec setpriv --reuid 54321 --clear-groups "$0" run "$1" --random-seed 0'
+    environment = dict(os.environ, XDG_CACHE_HOME="/nonexistent")
+    command = ["bash", "-c", become, str(INGOT), str(stage.asset)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1) and "bug" not in done.stderr, done.stderr
+    if done.returncode:
+        assert "cannot start a process" in done.stderr, done.stderr
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -123,6 +123,77 @@ def test_exceptions_in_kernels_at_once() -> None:
                 assert torch.equal(result, torch.full((4,), 3.0)), result
 
 
+def test_lowerings_may_use_ingot() -> None:
+    """Converting, compiling and running inside a conversion."""
+    exported = export(Twice(), (torch.ones(3),))
+    other = export(torch.nn.ReLU(), (torch.ones(3),))
+
+    def lowering(values: dict[str, Any], node: torch.fx.Node, loc: object) -> Any:
+        inner = ingot.convert(other)
+        assert torch.equal(inner(torch.ones(3)), torch.ones(3))
+        assert "relu" in str(inner)
+        x = get_operand(values, node, 0, loc)
+        return ops.add(x, x)
+
+    def run() -> torch.Tensor:
+        return ingot.convert(exported, lowerings={"robustness::twice": lowering})(torch.ones(3))
+
+    for result in at_once([run, run, run]):
+        assert torch.equal(result, torch.full((3,), 3.0)), result
+
+
+class SlowCounter(torch.nn.Module):
+    """Its calls need Python, for a while, and hold the states meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total += slow(x)
+        return self.total.clone()
+
+
+inside = threading.Event()
+
+
+@torch.library.custom_op("robustness::slow", mutates_args=())
+def slow(x: torch.Tensor) -> torch.Tensor:
+    inside.set()
+    time.sleep(0.3)
+    return x * 1
+
+
+slow.register_fake(lambda x: torch.empty_like(x))
+
+
+@pytest.mark.parametrize("action", ["read", "write", "reset", "fork"])
+def test_states_during_a_call_that_needs_python(action: str) -> None:
+    program = ingot.convert(export(SlowCounter(), (torch.ones(3),)), fallback=True)
+    session, x = program.session(), torch.ones(3)
+    session(x)
+    inside.clear()
+    thread = threading.Thread(target=lambda: session(x))
+    thread.start()
+    assert inside.wait(60)
+    if action == "read":
+        assert session.read_state("total").tolist() == [2, 2, 2]
+    elif action == "write":
+        session.write_state("total", torch.zeros(3))
+    elif action == "reset":
+        session.reset_states()
+    else:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            session.reset_states()
+            os._exit(0 if session.read_state("total").tolist() == [0, 0, 0] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    thread.join(60)
+    assert not thread.is_alive()
+    assert session.read_state("total").tolist() == ([0, 0, 0] if action in ("write", "reset") else [2, 2, 2])
+
+
 class Long(torch.nn.Module):
     """A minute of steps."""
 
@@ -221,6 +292,40 @@ def test_fork_after_load(asset: Path) -> None:
         asset,
     )
     assert done.stdout == "[0, 0, 0, 0, 0, 0] True\n", done.stdout + done.stderr
+
+
+def test_fork_during_conversions(asset: Path) -> None:
+    """What another thread was doing is not there in a child, which compiles and runs nonetheless."""
+    done = python(
+        """
+        import shutil, tempfile
+        model = torch.nn.Linear(24, 3)
+        stop = threading.Event()
+        def work():
+            while not stop.is_set():
+                ingot.convert(model, (x,))
+        ingot.convert(model, (x,))
+        thread = threading.Thread(target=work)
+        thread.start()
+        codes = []
+        for _ in range(3):
+            time.sleep(0.1)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                copy = tempfile.mkdtemp() + "/m.ingot"
+                shutil.copytree(sys.argv[1], copy, ignore=shutil.ignore_patterns("cache"))
+                y = ingot.load(copy)(x=x)
+                shutil.rmtree(os.path.dirname(copy))
+                os._exit(0 if right() and y is not None else 1)
+            codes.append(os.waitpid(child, 0)[1])
+        stop.set()
+        thread.join()
+        print(codes, right())
+        """,
+        asset,
+    )
+    assert done.stdout == "[0, 0, 0] True\n", done.stdout + done.stderr
 
 
 def test_end_with_programs_and_threads_alive(asset: Path) -> None:

@@ -7,9 +7,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
-#include <stdlib.h>
 
 using namespace ingot;
 using namespace ingot::cli;
@@ -115,15 +113,9 @@ Result<double> convertTo(const std::string &path, const ConvertOptions &options)
 
 /// Late phases start from a saved asset; when nobody wants it, it goes where it can be thrown away.
 Status convertAndDiscard(const ConvertOptions &options, bool asJson) {
-  std::string folder = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    return ioError("cannot create a temporary folder like '" + folder + "'");
-  Result<double> seconds = convertTo(folder + "/unused.ingot", options);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  if (!seconds)
-    return std::move(seconds.error());
-  reportStopped(options.stopAfter, *seconds, asJson);
+  INGOT_TRY(ScratchFolder folder, ScratchFolder::make());
+  INGOT_TRY(double seconds, convertTo(folder.file("unused.ingot"), options));
+  reportStopped(options.stopAfter, seconds, asJson);
   return {};
 }
 

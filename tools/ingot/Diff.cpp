@@ -2,6 +2,7 @@
 #include "graph/Diff.h"
 #include "Command.h"
 #include "Graphs.h"
+#include "base/Message.h"
 #include "graph/Text.h"
 
 #include <iostream>
@@ -31,8 +32,9 @@ Status diff(const DiffOptions &options, Request &request) {
   INGOT_TRY(graph::Document first, loadGraph(options.first));
   INGOT_TRY(graph::Document second, loadGraph(options.second));
   graph::Comparison comparison = graph::compare(first, second);
-  INGOT_CHECK(writeText(options.output, request.asJson ? graph::jsonText(graph::comparisonJson(comparison), 2)
-                                                       : graph::comparisonText(comparison, options.maxItems)));
+  INGOT_CHECK(writeText(options.output, request.asJson
+                                            ? graph::jsonText(graph::comparisonJson(comparison), 2)
+                                            : plainText(graph::comparisonText(comparison, options.maxItems))));
   request.doneCode = comparison.isSame() ? 0 : 1;
   return {};
 }

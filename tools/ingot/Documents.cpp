@@ -5,9 +5,7 @@
 #include "graph/ToProgram.h"
 #include "graph/WeightFiles.h"
 
-#include <filesystem>
 #include <iostream>
-#include <stdlib.h>
 
 namespace ingot::cli {
 
@@ -37,19 +35,11 @@ Result<TemporaryAsset> TemporaryAsset::convert(const std::string &program, const
 }
 
 Result<TemporaryAsset> TemporaryAsset::convert(const std::string &program, const nlohmann::json &options) {
-  std::string folder = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    return ioError("cannot create a temporary folder like '" + folder + "'");
+  INGOT_TRY(ScratchFolder folder, ScratchFolder::make());
   TemporaryAsset asset(std::move(folder));
   std::string text = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   INGOT_CHECK(checked(ingot_convert(program.c_str(), asset.path().c_str(), 0, text.c_str())));
   return asset;
-}
-
-TemporaryAsset::~TemporaryAsset() {
-  std::error_code ignored;
-  if (!folder.empty())
-    std::filesystem::remove_all(folder, ignored);
 }
 
 } // namespace ingot::cli

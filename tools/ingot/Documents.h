@@ -3,6 +3,7 @@
 
 #include "base/Json.h"
 #include "base/Result.h"
+#include "base/ScratchFolder.h"
 
 #include <string>
 #include <vector>
@@ -20,16 +21,13 @@ public:
                                         bool fallback);
   /// Likewise with options of the compiler.
   static Result<TemporaryAsset> convert(const std::string &program, const nlohmann::json &options);
-  ~TemporaryAsset();
-  TemporaryAsset(TemporaryAsset &&other) noexcept : folder(std::move(other.folder)) { other.folder.clear(); }
-  TemporaryAsset &operator=(TemporaryAsset &&) = delete;
 
-  std::string path() const { return folder + "/program.ingot"; }
+  std::string path() const { return folder.file("program.ingot"); }
 
 private:
-  explicit TemporaryAsset(std::string folder) : folder(std::move(folder)) {}
+  explicit TemporaryAsset(ScratchFolder folder) : folder(std::move(folder)) {}
 
-  std::string folder;
+  ScratchFolder folder;
 };
 
 } // namespace ingot::cli

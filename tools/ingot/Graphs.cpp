@@ -50,6 +50,9 @@ Result<graph::Document> graphOfFile(const std::string &path) {
 bool cli::isJson(const std::string &path) {
   if (path.ends_with(".json"))
     return true;
+  std::error_code failure;
+  if (!fs::is_regular_file(path, failure)) // a pipe would keep us
+    return false;
   std::ifstream file(path, std::ios::binary);
   char first = 0;
   return file >> first && first == '{'; // after white space

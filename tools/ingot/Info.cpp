@@ -2,6 +2,7 @@
 #include "graph/Info.h"
 #include "Command.h"
 #include "Graphs.h"
+#include "base/Message.h"
 #include "graph/Text.h"
 
 using namespace ingot;
@@ -23,10 +24,10 @@ Status info(const InfoOptions &options, bool asJson) {
   INGOT_TRY(graph::Document document, loadGraph(options.path));
   if (options.other.empty())
     return writeText(options.output,
-                     asJson ? graph::jsonText(graph::infoJson(document), 2) : graph::infoText(document));
+                     asJson ? graph::jsonText(graph::infoJson(document), 2) : plainText(graph::infoText(document)));
   INGOT_TRY(graph::Document other, loadGraph(options.other));
   return writeText(options.output, asJson ? graph::jsonText(graph::compareInfoJson(document, other), 2)
-                                          : graph::compareInfoText(document, other));
+                                          : plainText(graph::compareInfoText(document, other)));
 }
 
 } // namespace

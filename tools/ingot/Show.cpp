@@ -3,6 +3,7 @@
 #include "Graphs.h"
 #include "Summary.h"
 #include "Text.h"
+#include "base/Message.h"
 #include "graph/Html.h"
 #include "graph/Info.h"
 #include "graph/Text.h"
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
+#include <tuple>
 
 using namespace ingot;
 using namespace ingot::cli;
@@ -29,11 +32,11 @@ constexpr const char *examples = R"(Examples:
 
 json symbolsJson(const Summary &summary) {
   json list = json::array();
+  std::set<std::tuple<std::string_view, int64_t, int64_t>> seen;
   for (const asset::EntryPoint &entry : summary.entryPoints)
     for (const asset::Symbol &symbol : entry.symbols)
-      if (json item = {{"name", symbol.name}, {"min", symbol.min}, {"max", symbol.max}};
-          std::ranges::find(list, item) == list.end())
-        list.push_back(std::move(item));
+      if (seen.emplace(symbol.name, symbol.min, symbol.max).second)
+        list.push_back({{"name", symbol.name}, {"min", symbol.min}, {"max", symbol.max}});
   return list;
 }
 
@@ -114,10 +117,10 @@ std::string opsText(const Summary &summary) {
 std::string memoryText(const Summary &summary) {
   std::string text;
   for (const Summary::MemoryUse &use : summary.memory) {
-    text += paint("memory of a call", Colour::Bold, stdout) + "  " + use.entry + ": " + bytesText(use.arenaBytes) +
-            " (without sharing " + bytesText(use.unsharedBytes) + ")";
+    text += paint("memory of a call", Colour::Bold, stdout) + "  " + plainText(use.entry) + ": " +
+            bytesText(use.arenaBytes) + " (without sharing " + bytesText(use.unsharedBytes) + ")";
     for (const auto &[symbol, size] : use.sizes)
-      text += ", " + symbol + " = " + std::to_string(size);
+      text += ", " + plainText(symbol) + " = " + std::to_string(size);
     text += "\n";
   }
   return text;
@@ -126,7 +129,7 @@ std::string memoryText(const Summary &summary) {
 void printSummary(const Summary &summary) {
   std::cout << paint(summary.path, Colour::Bold, stdout) << " (";
   for (size_t i = 0; i < summary.origin.size(); ++i)
-    std::cout << (i ? ", " : "") << summary.origin[i].first << " " << summary.origin[i].second;
+    std::cout << (i ? ", " : "") << summary.origin[i].first << " " << plainText(summary.origin[i].second);
   std::cout << ")\n";
   for (const asset::EntryPoint &entry : summary.entryPoints)
     std::cout << entryText(entry);
@@ -140,14 +143,14 @@ void printSummary(const Summary &summary) {
   if (!files.isEmpty())
     std::cout << paint("files", Colour::Bold, stdout) << "\n" << files.str();
   for (const std::string &key : summary.specialisations)
-    std::cout << paint("compiled for", Colour::Bold, stdout) << "  " << key << "\n";
+    std::cout << paint("compiled for", Colour::Bold, stdout) << "  " << plainText(key) << "\n";
   Table fallback;
   for (const asset::FallbackOp &op : summary.fallback)
     fallback.add({op.name, std::to_string(op.count), op.reason});
   if (!fallback.isEmpty())
     std::cout << paint("run with PyTorch (--fallback)", Colour::Bold, stdout) << "\n" << fallback.str();
   for (const std::string &requirement : summary.requirements)
-    std::cout << paint("requires", Colour::Bold, stdout) << "  " << requirement << "\n";
+    std::cout << paint("requires", Colour::Bold, stdout) << "  " << plainText(requirement) << "\n";
 }
 
 Status writePage(const ShowOptions &options, bool asJson) {
@@ -162,7 +165,7 @@ Status writePage(const ShowOptions &options, bool asJson) {
 
 Status showDocument(const ShowOptions &options, bool asJson) {
   INGOT_TRY(graph::Document document, loadGraph(options.path));
-  return writeText("", asJson ? graph::jsonText(graph::infoJson(document), 2) : graph::infoText(document));
+  return writeText("", asJson ? graph::jsonText(graph::infoJson(document), 2) : plainText(graph::infoText(document)));
 }
 
 Status show(const ShowOptions &options, bool asJson) {

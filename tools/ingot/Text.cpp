@@ -1,5 +1,7 @@
 #include "Text.h"
 
+#include "base/Message.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -10,9 +12,9 @@ using namespace ingot::cli;
 std::string ingot::cli::paint(std::string_view text, Colour colour, std::FILE *stream) {
   const char *refused = std::getenv("NO_COLOR");
   if (!::isatty(::fileno(stream)) || (refused && *refused))
-    return std::string(text);
+    return plainText(text);
   const char *code = colour == Colour::Red ? "31" : colour == Colour::Green ? "32" : "1";
-  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+  return "\x1b[" + std::string(code) + "m" + plainText(text) + "\x1b[0m";
 }
 
 std::string ingot::cli::bytesText(uint64_t bytes) {
@@ -47,6 +49,12 @@ std::vector<std::string> ingot::cli::splitLines(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return lines;
+}
+
+void Table::add(std::vector<std::string> row) {
+  for (std::string &cell : row)
+    cell = plainText(cell);
+  rows.push_back(std::move(row));
 }
 
 std::string Table::str(std::string_view indent) const {

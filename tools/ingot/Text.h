@@ -11,7 +11,7 @@ namespace ingot::cli {
 
 enum class Colour { Red, Green, Bold };
 
-/// `text` in colour if `stream` is a terminal (and NO_COLOR is not set), else as it is.
+/// `text` in colour if `stream` is a terminal (and NO_COLOR is not set). What is in it cannot drive the terminal.
 std::string paint(std::string_view text, Colour colour, std::FILE *stream);
 
 /// "438.8 MB"
@@ -25,10 +25,10 @@ std::string shapeText(const std::vector<std::string> &shape);
 
 std::vector<std::string> splitLines(std::string_view text);
 
-/// Rows of cells, columns aligned, two blanks between them.
+/// Rows of cells, columns aligned, two blanks between them. Cells may hold what files say.
 class Table {
 public:
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
+  void add(std::vector<std::string> row);
   bool isEmpty() const { return rows.empty(); }
   std::string str(std::string_view indent = "  ") const;
 

@@ -7,6 +7,7 @@
 #include "asset/Reader.h"
 #include "base/Bytes.h"
 #include "base/MappedFile.h"
+#include "base/Message.h"
 #include "graph/Reader.h"
 #include "graph/ToProgram.h"
 #include "pt2/SymExpr.h"
@@ -144,7 +145,7 @@ Status verifyFile(const VerifyOptions &options, Request &request) {
     printJson(verify::reportToJson(report));
     return {};
   }
-  std::string text = verify::reportText(report);
+  std::string text = plainText(verify::reportText(report));
   size_t word = text.find_first_of(": ");
   std::cout << paint(text.substr(0, word), report.isEqual() ? Colour::Green : Colour::Red, stdout) << text.substr(word);
   return {};

@@ -1,6 +1,7 @@
 // ingot visualize: a drawing of a graph as Mermaid or DOT text, or as a picture.
 #include "Command.h"
 #include "Graphs.h"
+#include "base/Message.h"
 #include "graph/Dot.h"
 #include "graph/Mermaid.h"
 
@@ -55,7 +56,7 @@ Status visualize(const VisualizeOptions &options, bool asJson) {
   graph::DrawOptions drawing{options.maxNodes, !options.noWeights};
   std::string extension = fs::path(options.output).extension().string();
   if (extension == ".png" || extension == ".svg" || extension == ".pdf")
-    return render(graph::dot(document, drawing), extension.substr(1), options.output);
+    return render(plainText(graph::dot(document, drawing)), extension.substr(1), options.output);
   if (options.format == "mermaid" && options.maxNodes == 0)
     drawing.maxNodes = static_cast<size_t>(-1);
   std::string text = options.format == "dot" ? graph::dot(document, drawing)
@@ -65,7 +66,7 @@ Status visualize(const VisualizeOptions &options, bool asJson) {
     printJson({{"format", options.format}, {"text", text}});
     return {};
   }
-  return writeText(options.output, text);
+  return writeText(options.output, plainText(text));
 }
 
 } // namespace

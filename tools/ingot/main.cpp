@@ -1,8 +1,12 @@
 // The `ingot` program. Exit codes: 0 done, 1 failed (the reason is on stderr), 2 the command line is wrong. Commands that
 // compare give 0 for equal, 1 for different, 2 for anything that went wrong.
 #include "Command.h"
+#include "Scratch.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <iostream>
 #include <new>
 #include <unistd.h>
@@ -15,28 +19,48 @@ namespace {
 /// Leaves without running destructors: unmapping and freeing what the system reclaims anyway takes longer.
 [[noreturn]] void leave(int code) {
   std::cout.flush();
+  if (!std::cout) {
+    // The reason may be that of an earlier piece: one more byte, of an output that is not whole anyway, says it again.
+    const char *reason = ::write(STDOUT_FILENO, "\n", 1) < 0 ? std::strerror(errno) : "it is not complete";
+    std::cerr << "error: cannot write to standard output: " << reason << "\n";
+  }
   std::cerr.flush();
-  std::_Exit(std::cout ? code : 1);
+  removeScratch();
+  std::_Exit(std::cout || code != 0 ? code : 1);
+}
+
+/// A standard stream that is closed would be the next file that is opened, and its content what is printed.
+void holdStandardStreams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      (void)::open("/dev/null", O_RDONLY); // the lowest that is free; writing to it fails
+}
+
+/// Nothing of ours throws; the standard library does, when memory runs out.
+Status act(const Request &request) {
+  try {
+    return request.action();
+  } catch (const std::bad_alloc &) {
+    return ioError("out of memory");
+  } catch (const std::exception &failure) {
+    return internalError(failure.what());
+  }
 }
 
 int runAction(Request &request) {
-  // Nothing of ours throws; the standard library does, when memory runs out.
-  try {
-    Status status = request.action();
-    if (status)
-      return request.doneCode;
-    reportError(status.error(), request.asJson);
-  } catch (const std::bad_alloc &) {
-    reportError(ioError("out of memory"), request.asJson);
-  } catch (const std::exception &failure) {
-    reportError(internalError(failure.what()), request.asJson);
-  }
+  makeScratch();
+  Status status = act(request);
+  yieldToSignal();
+  if (status)
+    return request.doneCode;
+  reportError(status.error(), request.asJson);
   return request.failureCode;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  holdStandardStreams();
   CLI::App app("Converts exported PyTorch programs (.pt2) to Ingot assets, and runs them.\n"
                "`ingot COMMAND --help` has examples.");
   app.name("ingot");

@@ -33,6 +33,8 @@ def load_ir(path: str | os.PathLike[str]) -> IR:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"IR file not found: {path}")
+    if not path.is_file():  # reading a pipe might never end
+        raise SerializationError(f"IR file is no plain file: {path}")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -108,9 +108,9 @@ def load_weights_safetensors(path: str | os.PathLike[str]) -> dict[str, torch.Te
 
 def _load_shards(index: Path) -> dict[str, torch.Tensor]:
     try:
-        shards: dict[str, str] = json.loads(index.read_text())["weight_map"]
+        shards: dict[str, str] = json.loads(_existing(index).read_text(encoding="utf-8"))["weight_map"]
         files = {name: _beside(index, file) for name, file in shards.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         raise WeightLoadError(f"{index} is no index of shards: {error}") from error
     weights: dict[str, torch.Tensor] = {}
     for file in dict.fromkeys(files.values()):
@@ -123,14 +123,18 @@ def _load_shards(index: Path) -> dict[str, torch.Tensor]:
 
 
 def _beside(index: Path, file: str) -> Path:
-    if Path(file).name != file:
+    if Path(file).name != file or file == "..":
         raise ValueError(f"shard '{file}' is not beside it")
-    return index.with_name(file)
+    if file.endswith(".json"):
+        raise ValueError(f"shard '{file}' is an index itself")
+    return _existing(index.with_name(file))
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
     if not Path(path).exists():
         raise WeightLoadError(f"Weight file not found: {path}")
+    if not Path(path).is_file():  # reading a pipe might never end
+        raise WeightLoadError(f"Weight file is no plain file: {path}")
     return Path(path)
 
 

@@ -114,6 +114,25 @@ TEST_F(Cache, WhatOthersCouldHaveWrittenIsIgnored) {
   }
 }
 
+TEST_F(Cache, IsUsedWhereGroupsMayWriteNewFiles) {
+  const mode_t before = ::umask(0002);
+  const bool isSaved = static_cast<bool>(save());
+  ::umask(before);
+  ASSERT_TRUE(isSaved);
+  EXPECT_TRUE(isFound());
+}
+
+TEST_F(Cache, FilesThatTheGroupMayWriteAreIgnored) {
+  ASSERT_TRUE(save());
+  for (const char *name : {"kernels.so", "plan.json", "meta.json"}) {
+    const std::string file = path + "/cache/" + key + "/" + name;
+    fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+    EXPECT_FALSE(isFound()) << file;
+    fs::permissions(file, fs::perms::group_write, fs::perm_options::remove);
+    EXPECT_TRUE(isFound()) << file;
+  }
+}
+
 TEST_F(Cache, LinksAreIgnored) {
   ASSERT_TRUE(save());
   fs::rename(path + "/cache", inScratch("elsewhere"));

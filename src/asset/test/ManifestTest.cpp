@@ -47,6 +47,9 @@ TEST(Manifest, OldWrittenArgumentsBecomeStates) {
   Result<CheckedManifest> parsed = parse();
   ASSERT_TRUE(parsed) << parsed.error().str();
   EXPECT_EQ(parsed->manifest.entryPoints, sampleManifest().entryPoints);
+  entry["outputs"].push_back(entry["outputs"][1]);
+  EXPECT_FALSE(parse()) << "changed twice";
+  entry["outputs"].erase(2);
   entry["outputs"][1]["mutates"] = "z";
   EXPECT_FALSE(parse());
 }
@@ -58,6 +61,14 @@ TEST(Manifest, FallbackRoundTrip) {
   Result<CheckedManifest> parsed = parseManifest(manifestText(manifest));
   ASSERT_TRUE(parsed) << parsed.error().str();
   EXPECT_EQ(parsed->manifest, manifest);
+}
+
+TEST(Manifest, CountsCanBeAddedUp) {
+  for (int64_t count : {int64_t(-1), std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
+    Manifest manifest = sampleManifest();
+    manifest.opCounts = {{"add", count}};
+    EXPECT_FALSE(parseManifest(manifestText(manifest))) << count;
+  }
 }
 
 TEST(Manifest, TextIsStable) {

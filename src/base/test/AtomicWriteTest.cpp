@@ -3,6 +3,7 @@
 #include "base/test/TemporaryFolder.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace ingot;
 using namespace ingot::test;
@@ -33,6 +34,15 @@ TEST(AtomicWrite, LeavesNothingWithoutCommit) {
   }
   EXPECT_EQ(readFile(path), "old");
   EXPECT_EQ(folder.entryCount(), 1u);
+}
+
+/// As after a process of the same number was killed.
+TEST(AtomicWrite, LeftoversOfOthersAreNoHindrance) {
+  TemporaryFolder folder;
+  for (int i = 0; i < 100; ++i)
+    folder.write("x.tmp." + std::to_string(::getpid()) + "." + std::to_string(i), "left");
+  EXPECT_TRUE(writeFileAtomically(folder.file("x"), std::string_view("new")));
+  EXPECT_TRUE(AtomicDirectory::create(folder.file("x")));
 }
 
 TEST(AtomicWrite, SaysWhyItFails) {

@@ -43,5 +43,31 @@ TEST(ForkSafeMutex, AThreadThatHoldsOneMayFork) {
   EXPECT_FALSE(b.isMine());
 }
 
+TEST(ForkFreedMutex, ForkDoesNotWaitAndTheChildFindsItFree) {
+  ForkFreedMutex other, own;
+  std::atomic<bool> isHeld = false, stops = false;
+  std::thread holder([&] {
+    std::lock_guard lock(other);
+    for (isHeld = true; !stops;)
+      std::this_thread::yield();
+  });
+  while (!isHeld)
+    std::this_thread::yield();
+  std::unique_lock lock(own);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    other.lock();
+    lock.unlock(); // of the thread that forked, which goes on
+    own.lock();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  stops = true;
+  holder.join();
+}
+
 } // namespace
 } // namespace ingot::test

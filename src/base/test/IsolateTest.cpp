@@ -1,10 +1,15 @@
 #include "base/Isolate.h"
 
+#include "base/test/TemporaryFolder.h"
+
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -100,6 +105,106 @@ TEST(Isolate, ManyAtOnce) {
     thread.join();
   for (size_t i = 0; i < answers.size(); ++i)
     EXPECT_EQ(answers[i], std::to_string(i));
+}
+
+TEST(Isolate, MayBeCalledFromWorkThatHoldsItOff) {
+  IsolationHold outer;
+  IsolationHold inner;
+  EXPECT_TRUE(runIsolated("failed", limits, []() -> Result<Texts> {
+    IsolationHold again;
+    return Texts{};
+  }));
+}
+
+TEST(Isolate, MayBeCalledFromWorkOfSeveralThreads) {
+  std::atomic<int> inside = 0;
+  auto work = [&] {
+    IsolationHold hold;
+    for (++inside; inside < 2;)
+      std::this_thread::yield();
+    EXPECT_TRUE(runIsolated("failed", limits, []() -> Result<Texts> { return Texts{}; }));
+  };
+  std::thread other(work);
+  work();
+  other.join();
+}
+
+TEST(Isolate, WaitsForOthersWork) {
+  std::atomic<bool> isHeld = false, isDone = false;
+  std::thread worker([&] {
+    IsolationHold hold;
+    isHeld = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    isDone = true;
+  });
+  while (!isHeld)
+    std::this_thread::yield();
+  Result<Texts> result =
+      runIsolated("failed", limits, [&]() -> Result<Texts> { return Texts{isDone ? "done" : "too early"}; });
+  worker.join();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->front(), "done");
+}
+
+/// Another thread's work is not there in a child that somebody makes, and must not be waited for.
+TEST(Isolate, WorksInAChildThatWasMadeDuringWork) {
+  std::atomic<bool> isHeld = false, stops = false;
+  std::thread worker([&] {
+    IsolationHold hold;
+    for (isHeld = true; !stops;)
+      std::this_thread::yield();
+  });
+  while (!isHeld)
+    std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::_exit(runIsolated("failed", limits, []() -> Result<Texts> { return Texts{}; }) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  stops = true;
+  worker.join();
+}
+
+TEST(Isolate, TemporaryFilesGoWithTheChild) {
+  test::TemporaryFolder folder;
+  const char *before = ::getenv("TMPDIR");
+  const std::string kept = before ? before : "";
+  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  Result<Texts> result = runIsolated("failed", limits, []() -> Result<Texts> {
+    std::string path = std::string(::getenv("TMPDIR")) + "/left";
+    ::close(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+    ::abort();
+  });
+  kept.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
+  EXPECT_FALSE(result);
+  EXPECT_EQ(folder.entryCount(), 0u);
+}
+
+TEST(Isolate, EndsWithItsCaller) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    (void)runIsolated("failed", limits, [&]() -> Result<Texts> {
+      (void)!::write(ends[1], "x", 1);
+      for (;;)
+        ::pause();
+    });
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1); // the child runs
+  ::kill(caller, SIGKILL);
+  ::waitpid(caller, nullptr, 0);
+  // The pipe ends when the last process that could write to it does.
+  ::alarm(20);
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0);
+  ::alarm(0);
+  ::close(ends[0]);
 }
 
 TEST(Isolate, LastWordsAreANote) {

@@ -4,6 +4,7 @@
 #include "base/test/TemporaryFolder.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 using namespace ingot;
 using namespace ingot::test;
@@ -60,6 +61,10 @@ TEST(MappedFile, SaysWhyItFails) {
   auto directory = MappedFile::open(folder.path());
   ASSERT_FALSE(directory);
   EXPECT_NE(directory.error().message.find("not a regular file"), std::string::npos);
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  auto pipe = MappedFile::open(folder.file("pipe")); // nobody writes to it
+  ASSERT_FALSE(pipe);
+  EXPECT_NE(pipe.error().message.find("not a regular file"), std::string::npos);
 }
 
 } // namespace

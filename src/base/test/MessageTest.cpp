@@ -15,6 +15,16 @@ TEST(Message, NothingDrivesATerminal) {
   EXPECT_EQ(messageText(std::string_view("a\0b", 3)), "a?b");
 }
 
+TEST(Message, OnlyUtf8) {
+  EXPECT_EQ(messageText("€ \xf0\x9f\x98\x80"), "€ \xf0\x9f\x98\x80");
+  EXPECT_EQ(messageText("\x80 \xc3( \xe2\x82"), "? ?( ??");
+  EXPECT_EQ(messageText("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xff"), "?? ??? ???? ?");
+  EXPECT_EQ(messageText("\xc2\x9b"
+                        "31m \xe2\x80\xae"),
+            "??31m ???")
+      << "C1 controls, and text turned round";
+}
+
 TEST(Message, LongTextsLoseTheirMiddle) {
   std::string text = "begin" + std::string(5 << 20, ' ') + "end";
   std::string shown = messageText(text);

@@ -1,5 +1,6 @@
 // libingot_fallback.so: the functions behind fallback/FallbackApi.h. Any operator that PyTorch's dispatcher knows is
 // called by its schema, boxed.
+#include "base/ForkSafeMutex.h"
 #include "fallback/libtorch/Arguments.h"
 #include "fallback/libtorch/PythonError.h"
 #include "fallback/libtorch/Results.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
-#include <mutex>
 #include <unordered_map>
 
 using nlohmann::json;
@@ -46,7 +46,7 @@ Result<std::shared_ptr<const ParsedCall>> parseCall(const FallbackCall &call) {
 
 /// Texts are parsed once. Schemas are looked up every time: Python may take an operator back.
 Result<std::shared_ptr<const ParsedCall>> cachedCall(const FallbackCall &call) {
-  static std::mutex mutex;
+  static ForkSafeMutex mutex;
   static std::unordered_map<std::string, std::shared_ptr<const ParsedCall>> known;
   constexpr size_t kMaxKnown = 4096;
   std::string key = std::string(call.arguments) + '\n' + call.returns + '\n' + call.writes;

@@ -44,6 +44,16 @@ TEST(SharingTest, symbolsAreMoreThanOne) {
   EXPECT_THAT(turned->notOne, testing::ElementsAre("s0"));
 }
 
+TEST(SharingTest, sizesMayBeOneWhereSymbolsAreNot) {
+  // x[1:] of two columns that lie apart: one row is a view.
+  pt2::SymInt rows = pt2::SymExprText{"Add(Symbol('s0'), Integer(-1))", int64_t{2}};
+  pt2::SymInt elements = pt2::SymExprText{"Add(Mul(Integer(2), Symbol('s0')), Integer(-2))", int64_t{4}};
+  std::optional<Sharing> cut = sharingOf(tensor({rows, 2}, {6, 1}), tensor({elements}, {1}), false);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->answer, Answer::No);
+  EXPECT_THAT(cut->notOne, testing::ElementsAre("s0 - 1"));
+}
+
 TEST(SharingTest, theExampleMayBeAnException) {
   // x[:, :4] of a tensor that has 4 columns in the example only.
   std::optional<Sharing> cut = sharingOf(tensor({2, 4}, {symbol("s0", 4), 1}), tensor({8}, {1}), false);

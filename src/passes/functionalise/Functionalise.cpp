@@ -507,8 +507,8 @@ void FunctionalisePass::addConditions(const Functionaliser &walk) {
     return;
   Builder builder(&getContext());
   NamedAttrList symbols(getOperation()->getAttrOfType<DictionaryAttr>(attr::kSymbols));
-  for (const std::string &symbol : walk.notOne()) // 1 for 1, and 0 for 0 and what is greater
-    symbols.set("(2 // (" + symbol + " + 1)) % 2", builder.getI64ArrayAttr({0, 0}));
+  for (const std::string &size : walk.notOne()) // 1 for 1, and 0 for 0 and what is greater
+    symbols.set("(2 // (" + size + " + 1)) % 2", builder.getI64ArrayAttr({0, 0}));
   getOperation()->setAttr(attr::kSymbols, symbols.getDictionary(&getContext()));
 }
 

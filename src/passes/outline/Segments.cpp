@@ -23,10 +23,15 @@ func::FuncOp makePrivate(func::FuncOp user, StringRef suffix, TypeRange argument
   std::string name = (user.getName() + "." + suffix).str();
   auto made = builder.create<func::FuncOp>(user.getLoc(), name, type);
   made.setPrivate();
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    made.setArgAttr(i, attr::kName, builder.getStringAttr("in" + Twine(i)));
-  for (unsigned i = 0; i < results.size(); ++i)
-    made.setResultAttr(i, attr::kName, builder.getStringAttr("out" + Twine(i)));
+  // All at once: each change of one would make a list of all.
+  auto numbered = [&](const char *prefix, size_t count) {
+    return llvm::map_to_vector(llvm::seq<size_t>(0, count), [&](size_t i) {
+      NamedAttribute name = builder.getNamedAttr(attr::kName, builder.getStringAttr(prefix + Twine(i)));
+      return builder.getDictionaryAttr(name);
+    });
+  };
+  made.setAllArgAttrs(numbered("in", arguments.size()));
+  made.setAllResultAttrs(numbered("out", results.size()));
   return made;
 }
 

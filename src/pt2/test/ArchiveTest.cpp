@@ -185,6 +185,8 @@ TEST(Archive, ChecksEveryView) {
   EXPECT_THAT(payloadFailure(weightsConfigOf(sizes, wide, "0")).message, HasSubstr("outside"));
   EXPECT_THAT(payloadFailure(weightsConfigOf(R"([{"as_int": 6}])", R"([{"as_int": 1}])", "0")).message,
               HasSubstr("rank"));
+  std::string expanded = R"([{"as_int": 1000000000}, {"as_int": 3}])", repeated = R"([{"as_int": 0}, {"as_int": 1}])";
+  EXPECT_THAT(payloadFailure(weightsConfigOf(expanded, repeated, "0")).message, HasSubstr("contiguous()"));
 }
 
 TEST(Archive, RefusesPickledTensors) {

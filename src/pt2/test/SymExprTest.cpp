@@ -131,6 +131,9 @@ TEST(SymExpr, RefusesNonsense) {
   EXPECT_EQ(parseSymExpr("Mystery(Integer(1))").error().kind, ErrorKind::Unsupported);
   EXPECT_EQ(parseSymExpr("Integer(99999999999999999999)").error().kind, ErrorKind::Unsupported);
   EXPECT_EQ(parseSymExpr("FloorDiv(Integer(1))").error().kind, ErrorKind::Corrupt);
+  for (const char *text :
+       {"ExprCondPair(Integer(1), true)", "Add(ExprCondPair(Integer(1), true), Integer(1))", "Piecewise(Integer(1))"})
+    EXPECT_FALSE(parseSymExpr(text)) << text;
   std::string good = "Add(Integer(1), " + s0 +
                      ", Float('0.5', precision=53), Piecewise(ExprCondPair("
                      "Integer(1), true)))";

@@ -180,7 +180,10 @@ TEST_F(CApi, ChecksLoadOptions) {
   EXPECT_THAT(ingot_last_error(), HasSubstr("falback"));
   EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": 1})", &program), INGOT_ERROR_USAGE);
   EXPECT_EQ(ingot_program_load_with(path.c_str(), R"({"disable_passes": [1]})", &program), INGOT_ERROR_USAGE);
-  EXPECT_NE(ingot_program_load_with(path.c_str(), "[", &program), INGOT_OK);
+  for (const char *options : {"[", "5", "{", "\xff", R"({"memory_limit": -1})", R"({"memory_limit": 1e3})"})
+    EXPECT_EQ(ingot_program_load_with(path.c_str(), options, &program), INGOT_ERROR_USAGE) << options;
+  ASSERT_EQ(ingot_program_load_with(path.c_str(), R"({"memory_limit": 18446744073709551615})", &program), INGOT_OK);
+  ingot_program_free(program);
   ASSERT_EQ(ingot_program_load_with(path.c_str(), R"({"fallback": true})", &program), INGOT_OK) << ingot_last_error();
   ingot_program_free(program);
 }

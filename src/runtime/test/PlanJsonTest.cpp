@@ -139,9 +139,35 @@ TEST(PlanJson, RefusesBrokenPlans) {
   EXPECT_THAT(errorOf([](P, F f) { f.states[0].output = f.inputs[0].value; }), HasSubstr("changes its type"));
   EXPECT_THAT(errorOf([](P, F f) { f.states[0].initialWeight = ""; }), HasSubstr("neither an initial value nor"));
   EXPECT_THAT(errorOf([](P, F f) { f.states.push_back(f.states[0]); }), HasSubstr("occurs twice"));
+  EXPECT_THAT(errorOf([](P, F f) { f.states.push_back({"flag", kNoValue, f.states[0].output, ""}); }),
+              HasSubstr("does not exist")); // the argument is a literal
   EXPECT_THAT(errorOf([](P, F f) { f.symbols[0].min = 600; }), HasSubstr("no valid range"));
   EXPECT_THAT(errorOf([](P p, F) { p.kernelLibrary = "../evil.so"; }), HasSubstr("no file name"));
   EXPECT_THAT(errorOf([](P p, F f) { p.functions.push_back(f); }), HasSubstr("two functions"));
+}
+
+/// A function that calls the one before it, `depth` times over.
+Plan chainOfCalls(size_t depth) {
+  Plan plan;
+  for (size_t i = 0; i <= depth; ++i) {
+    FunctionBuilder b;
+    ValueId x = b.input("x", {4});
+    std::vector<std::string> callee = {"f" + std::to_string(i - 1)};
+    ValueId y =
+        i == 0 ? x : b.step("invoke", {x}, b.tensor({4}), {{"kind", std::string("call")}, {"functions", callee}});
+    b.output("y", y);
+    b.function.name = "f" + std::to_string(i);
+    b.function.isInternal = true;
+    plan.functions.push_back(b.function);
+  }
+  return plan;
+}
+
+TEST(PlanJson, CallsAreNotTooDeepForTheStack) {
+  ASSERT_OK(validatePlan(chainOfCalls(100)));
+  Status deep = validatePlan(chainOfCalls(101));
+  ASSERT_FALSE(deep);
+  EXPECT_THAT(deep.error().message, HasSubstr("levels deep"));
 }
 
 TEST(PlanJson, RefusesForeignText) {

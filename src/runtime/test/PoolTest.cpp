@@ -70,13 +70,20 @@ TEST_F(PoolTest, NumberOfThreads) {
 
 TEST(Pool, EveryTaskIsTakenOnce) {
   std::vector<std::atomic<int>> taken(1000);
-  Tasks tasks(static_cast<int64_t>(taken.size()));
-  parallelFor(0, 4, 1, [&](int64_t begin, int64_t end) {
+  Tasks tasks(static_cast<int64_t>(taken.size()), 40); // more workers than shares
+  parallelFor(0, 40, 1, [&](int64_t begin, int64_t end) {
     for (int64_t worker = begin; worker < end; ++worker)
-      tasks.forEach([&](int64_t task) { ++taken[static_cast<size_t>(task)]; });
+      tasks.forEach(worker, [&](int64_t task) { ++taken[static_cast<size_t>(task)]; });
   });
   for (const std::atomic<int> &count : taken)
     EXPECT_EQ(count, 1);
+}
+
+TEST(Pool, WorkersBeginInTheirOwnShares) {
+  std::vector<int64_t> order;
+  Tasks tasks(10, 2);
+  tasks.forEach(1, [&](int64_t task) { order.push_back(task); });
+  EXPECT_EQ(order, (std::vector<int64_t>{5, 6, 7, 8, 9, 0, 1, 2, 3, 4}));
 }
 
 } // namespace

@@ -15,6 +15,7 @@ TEST(Symbols, Evaluates) {
   EXPECT_EQ(evaluate("(s0 // 2)", kSymbols), 3);
   EXPECT_EQ(evaluate("-s0 // 2", kSymbols), -4);
   EXPECT_EQ(evaluate("-7 % 3", {}), 2);
+  EXPECT_EQ(evaluate("(-9223372036854775807 - 1) % 3", {}), 1);
   EXPECT_EQ(evaluate("s0**2", kSymbols), 49);
   EXPECT_EQ(evaluate("Max(1, s0, Min(seq, 100))", kSymbols), 12);
   EXPECT_EQ(evaluate("FloorDiv(seq, 5) + Mod(seq, 5) + CeilDiv(seq, 5)", kSymbols), 7);

@@ -15,9 +15,6 @@ namespace ingot {
 namespace {
 
 constexpr int kMaxThreads = 256;
-/// Pieces per thread when there is enough work: a thread that is late (a busy neighbour) leaves its last
-/// pieces to the others.
-constexpr int64_t kPiecesPerThread = 4;
 
 std::atomic<int> requestedThreads{0};
 
@@ -56,33 +53,18 @@ int defaultThreads() {
   return std::min(physicalCores(), kMaxThreads);
 }
 
-/// One thread's share. Its owner and thieves take pieces from the front.
-struct alignas(64) Share {
-  std::atomic<int64_t> next{0};
-  int64_t end = 0;
-};
-
 struct Region {
   RangeFunction fn;
   void *context;
-  int64_t piece;
-  int shareCount;
-  Share *shares;
-
-  void drain(Share &share) const {
-    for (;;) {
-      int64_t begin = share.next.fetch_add(piece, std::memory_order_relaxed);
-      if (begin >= share.end)
-        return;
-      fn(context, begin, std::min(begin + piece, share.end));
-    }
-  }
+  int64_t begin, end, piece;
+  Tasks pieces;
 
   static void work(void *data) {
-    const Region &region = *static_cast<const Region *>(data);
-    const int self = threads::number();
-    for (int i = 0; i < region.shareCount; ++i)
-      region.drain(region.shares[(self + i) % region.shareCount]);
+    auto &region = *static_cast<Region *>(data);
+    region.pieces.forEach(threads::number(), [&](int64_t number) {
+      const int64_t first = region.begin + number * region.piece;
+      region.fn(region.context, first, std::min(first + region.piece, region.end));
+    });
   }
 };
 
@@ -109,16 +91,9 @@ void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn
     fn(context, begin, end);
     return;
   }
-  // Each thread begins in its own contiguous share, so that consecutive loops over one tensor find their
-  // part in the same core's cache.
-  Share shares[kMaxThreads];
-  int64_t share = (length - 1) / count + 1;
-  for (int i = 0; i < count; ++i) {
-    shares[i].next = begin + std::min<int64_t>(length, i * share);
-    shares[i].end = begin + std::min<int64_t>(length, (i + 1) * share);
-  }
-  int64_t piece = std::max(grain, (share - 1) / kPiecesPerThread + 1);
-  Region region{fn, context, piece, count, shares};
+  // Consecutive loops over one tensor find their part in the same core's cache.
+  const int64_t piece = std::max(grain, (length - 1) / (count * kPiecesPerThread) + 1);
+  Region region{fn, context, begin, end, piece, Tasks((length - 1) / piece + 1, count)};
   threads::run(Region::work, &region, count);
 }
 

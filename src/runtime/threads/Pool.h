@@ -1,6 +1,7 @@
 // Splitting loops over threads: those of src/threads, on which oneDNN runs, too.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,10 @@ struct ThreadScope {
   ThreadScope();
 };
 
+/// Pieces per thread when there is enough work: a thread that is late (a busy neighbour) leaves its last pieces to the others, which
+/// wait for no more than one of them.
+inline constexpr int64_t kPiecesPerThread = 16;
+
 using RangeFunction = void (*)(void *context, int64_t begin, int64_t end);
 void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn, void *context);
 
@@ -33,22 +38,35 @@ template <typename F> void parallelFor(int64_t begin, int64_t end, int64_t grain
       const_cast<void *>(static_cast<const void *>(std::addressof(fn))));
 }
 
-/// Numbers of tasks that threads with memory of their own take one after the other: where a core is slow, or tasks differ in
-/// length, no thread waits long for another.
+/// Numbers of tasks that workers with memory of their own take one after the other. Each begins in its own contiguous share, and
+/// goes on with what others have left: where a core is slow, or tasks differ in length, no thread waits long for another.
 class Tasks {
 public:
-  explicit Tasks(int64_t count) : count(count) {}
+  Tasks(int64_t count, int64_t workers) : shareCount(std::clamp<int64_t>(workers, 1, kMostShares)) {
+    for (int64_t i = 0; i < shareCount; ++i) {
+      shares[i].next = count * i / shareCount;
+      shares[i].end = count * (i + 1) / shareCount;
+    }
+  }
 
-  /// Calls fn(task) for every task that no other thread has taken.
-  template <typename F> void forEach(F &&fn) {
-    for (int64_t task = next.fetch_add(1, std::memory_order_relaxed); task < count;
-         task = next.fetch_add(1, std::memory_order_relaxed))
-      fn(task);
+  /// Calls fn(task) for every task that no other worker has taken.
+  template <typename F> void forEach(int64_t worker, F &&fn) {
+    for (int64_t i = 0; i < shareCount; ++i) {
+      Share &share = shares[(worker + i) % shareCount];
+      for (int64_t task = share.next.fetch_add(1, std::memory_order_relaxed); task < share.end;
+           task = share.next.fetch_add(1, std::memory_order_relaxed))
+        fn(task);
+    }
   }
 
 private:
-  std::atomic<int64_t> next{0};
-  int64_t count;
+  static constexpr int64_t kMostShares = 16;
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  Share shares[kMostShares];
+  int64_t shareCount;
 };
 
 } // namespace ingot

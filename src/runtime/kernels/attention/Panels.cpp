@@ -38,12 +38,12 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
-    Tasks queue(tasks);
+    Tasks queue(tasks, workers);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t w = begin; w < end; ++w) {
         Worker worker{args, static_cast<float *>(args.scratch) + w * slotElements};
-        queue.forEach([&](int64_t task) { runTask(worker, task); });
+        queue.forEach(w, [&](int64_t task) { runTask(worker, task); });
       }
     });
     return {};

@@ -34,10 +34,10 @@ public:
 
   Status run(const KernelArgs &args) const override {
     std::atomic<bool> hasFailed = false;
-    Tasks queue(tiles);
+    Tasks queue(tiles, workers);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       for (int64_t w = begin; w < end; ++w)
-        queue.forEach([&](int64_t i) {
+        queue.forEach(w, [&](int64_t i) {
           if (!runTile(args, tileAt(i), static_cast<float *>(args.scratch) + w * slotElements))
             hasFailed = true;
         });

@@ -137,12 +137,13 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements()) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
-    Tasks queue(chunks * groups);
+    Tasks queue(chunks * groups, workers);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       [[maybe_unused]] const gemm::NoSubnormals here;
       for (int64_t worker = begin; worker < end; ++worker)
-        queue.forEach(
-            [&](int64_t task) { runTask(args, static_cast<float *>(args.scratch) + worker * slotElements(), task); });
+        queue.forEach(worker, [&](int64_t task) {
+          runTask(args, static_cast<float *>(args.scratch) + worker * slotElements(), task);
+        });
     });
     return {};
   }

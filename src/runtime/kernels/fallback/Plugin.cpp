@@ -1,9 +1,9 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
+#include "base/ForkSafeMutex.h"
 #include "runtime/OwnLibrary.h"
 
 #include <cstdlib>
-#include <mutex>
 
 namespace ingot {
 namespace {
@@ -28,7 +28,7 @@ Result<const FallbackApi *> loadPlugin() {
 } // namespace
 
 Result<const FallbackApi *> fallbackApi() {
-  static std::mutex mutex;
+  static ForkSafeMutex mutex;
   static const FallbackApi *loaded = nullptr;
   std::lock_guard lock(mutex);
   if (!loaded) {

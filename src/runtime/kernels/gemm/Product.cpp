@@ -15,6 +15,15 @@ constexpr int64_t kCacheBytes = 1 << 20;
 constexpr float kZeros[kPanel] = {};
 /// Multiplications that one thread does sooner than it wakes another.
 constexpr int64_t kSmall = 1 << 17;
+/// Some ten microseconds of them; and tasks for each thread where that is more.
+constexpr int64_t kTask = 1 << 20, kLeastTasks = 4;
+
+/// Tasks that a product of so many multiplications is divided into: the more, the shorter threads wait for the last one.
+int64_t tasksFor(int64_t multiplications) {
+  if (numThreads() == 1)
+    return 1;
+  return std::clamp(multiplications / kTask, kLeastTasks * numThreads(), kPiecesPerThread * numThreads());
+}
 
 /// Where a tile of sums goes.
 struct TileEnd {
@@ -124,8 +133,7 @@ Division divide(int64_t rows, int64_t rowBytes, int64_t panels, int64_t panelByt
       std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, rowBytes), kTileRows, kBlocks * kTileRows);
   Division division;
   division.chunks = (rows + most - 1) / most;
-  // A thread that is late leaves its last pieces to the others.
-  const int64_t wanted = numThreads() > 1 ? 4 * numThreads() : 1;
+  const int64_t wanted = tasksFor(rows * (rowBytes / static_cast<int64_t>(sizeof(float))) * panels * kPanel);
   const bool hasManyRows = rows * rowBytes > panels * panelBytes;
   if (hasManyRows)
     division.chunks =

@@ -29,19 +29,19 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
-    Tasks queue(batches * parts);
+    Tasks queue(batches * parts, workers);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       for (int64_t w = begin; w < end; ++w)
-        runShare(args, queue, static_cast<float *>(args.scratch) + w * slotElements);
+        runShare(args, queue, w, static_cast<float *>(args.scratch) + w * slotElements);
     });
     return {};
   }
 
 private:
   /// The tasks of one worker: parts of one batch, which follow each other, share the panels.
-  void runShare(const KernelArgs &args, Tasks &queue, float *panels) const {
+  void runShare(const KernelArgs &args, Tasks &queue, int64_t worker, float *panels) const {
     const float *packed = nullptr;
-    queue.forEach([&](int64_t task) {
+    queue.forEach(worker, [&](int64_t task) {
       const int64_t batch = task / parts, part = task % parts;
       const float *right = static_cast<const float *>(args.operands[MatmulB]) + offsetOf(b, batch);
       if (right != packed)
