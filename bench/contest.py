@@ -98,32 +98,51 @@ class Entry:
 
 @dataclass(frozen=True)
 class Task:
-    model: Path
     inputs: Path
     folder: Path
     threads: int
     seconds: float
 
-    def artifact(self, runtime: str) -> Path:
-        return self.folder / f"{self.model.stem}.{runtime}{importlib.import_module(f'peers.{runtime}').SUFFIX}"
 
-
-def convert(task: Task, runtime: str) -> tuple[Path, float]:
+def convert(model: Path, folder: Path, runtime: str) -> tuple[Path, float]:
     """The artifact, and the seconds that it took; what has nothing to convert takes the model itself."""
-    if not hasattr(importlib.import_module(f"peers.{runtime}"), "convert"):
-        return task.model, 0.0
-    artifact = task.artifact(runtime)
+    peer = importlib.import_module(f"peers.{runtime}")
+    if not hasattr(peer, "convert"):
+        return model, 0.0
+    artifact = folder / f"{model.stem}.{runtime}{peer.SUFFIX}"
     with contextlib.closing(Process(runtime)) as process:
-        return artifact, process.ask("convert", model=str(task.model), artifact=str(artifact))["seconds"]
+        return artifact, process.ask("convert", model=str(model), artifact=str(artifact))["seconds"]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What the runtimes made of a model, the seconds that took them, and what those that failed said."""
+
+    artifacts: dict[str, Path]
+    seconds: dict[str, float]
+    failures: dict[str, str]
+    first_loads: dict[str, float] = field(default_factory=dict)
+    """Seconds; later ones, with other numbers of threads, find what these have kept."""
+
+
+def convert_all(model: Path, folder: Path, runtimes: Sequence[str]) -> Converted:
+    made = Converted({}, {}, {})
+    for name in runtimes:
+        try:
+            made.artifacts[name], made.seconds[name] = convert(model, folder, name)
+        except PeerError as error:
+            made.failures[name] = str(error)
+    return made
 
 
 @contextlib.contextmanager
-def prepared(task: Task, runtimes: Sequence[str], artifacts: dict[str, Path], check: Any) -> Iterator[Any]:
+def prepared(task: Task, converted: Converted, check: Any) -> Iterator[Any]:
     """Processes that have given right results, and the entries of all."""
-    entries = {name: Entry(name) for name in runtimes}
+    artifacts = converted.artifacts
+    entries = {name: Entry(name) for name in artifacts}
     running: dict[str, Process] = {}
     try:
-        for name in runtimes:
+        for name in artifacts:
             try:
                 # Once for what the runtime keeps beside the artifact, and once more to see how it starts.
                 for turn in range(2):
@@ -133,7 +152,7 @@ def prepared(task: Task, runtimes: Sequence[str], artifacts: dict[str, Path], ch
                     load = {"artifact": str(artifacts[name]), "inputs": str(task.inputs), "threads": task.threads}
                     seconds = process.ask("load", **load)["seconds"]
                     if turn == 0:
-                        entries[name].prepare_s = seconds
+                        entries[name].prepare_s = converted.first_loads.setdefault(name, seconds)
                 entries[name].start_s = time.perf_counter() - process.started
                 outputs = task.folder / f"{name}.npz"
                 process.ask("save", outputs=str(outputs))
@@ -165,20 +184,12 @@ def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: 
         rounds += 1
 
 
-def race(task: Task, runtimes: Sequence[str], check: Any) -> list[Entry]:
+def race(task: Task, converted: Converted, check: Any) -> list[Entry]:
     """`check(runtime, file of outputs)` raises where results are wrong."""
-    artifacts: dict[str, Path] = {}
-    failures: list[Entry] = []
-    seconds: dict[str, float] = {}
-    for name in runtimes:
-        try:
-            artifacts[name], seconds[name] = convert(task, name)
-        except PeerError as error:
-            failures.append(Entry(name, error=str(error)))
-    with prepared(task, list(artifacts), artifacts, check) as (running, entries):
+    with prepared(task, converted, check) as (running, entries):
         interleave(running, entries, task.seconds)
         for name, process in running.items():
             entries[name].peak_mb = process.ask("memory")["peak_mb"]
         for name, entry in entries.items():
-            entry.convert_s = seconds[name]
-        return [*entries.values(), *failures]
+            entry.convert_s = converted.seconds[name]
+        return [*entries.values(), *(Entry(name, error=why) for name, why in converted.failures.items())]

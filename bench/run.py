@@ -61,10 +61,11 @@ def measure(name: str, batch: int, options: argparse.Namespace, folder: Path) ->
         for index, (left, right) in enumerate(zip(found, expected, strict=True)):
             assert_close(left, right, what=f"{name} by {runtime}, output {index}")
 
+    converted = contest.convert_all(model, folder, options.runtimes)
     rows = []
     for threads in options.threads:
-        task = contest.Task(model, inputs, folder, threads, options.seconds)
-        rows.append(report.Row(name, batch, threads, contest.race(task, options.runtimes, check)))
+        task = contest.Task(inputs, folder, threads, options.seconds)
+        rows.append(report.Row(name, batch, threads, contest.race(task, converted, check)))
     return rows
 
 

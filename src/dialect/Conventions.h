@@ -48,6 +48,9 @@ inline constexpr const char *kOperandStrides = "ingot.operand_strides"; ///< i64
 inline constexpr const char *kShares = "ingot.shares";  ///< bool: the result is a view; unit: it follows from the sizes
 inline constexpr const char *kNotOne = "ingot.not_one"; ///< strings: sizes that make it the other where they are 1
 
+// On carrier ops that drop sizes which the exporter took to be 1 (squeeze).
+inline constexpr const char *kDropped = "ingot.dropped"; ///< i64 array: their dimensions
+
 // On modules.
 inline constexpr const char *kFallback = "ingot.fallback"; ///< unit: carrier ops may stay, and run with PyTorch
 inline constexpr const char *kByTorch = "ingot.by_torch";  ///< unit: carrier ops that PyTorch can run stay

@@ -185,6 +185,29 @@ static bool dependsOnStrides(StringRef target) {
   return target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter";
 }
 
+/// Which sizes the exporter took to be 1 is not in the types of these: keeps what the expressions of the sizes say.
+static void recordDropped(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
+  const pt2::Argument *self = node.findInput("self");
+  bool isOne = StringRef(op.getTarget()).starts_with("aten::squeeze") && self && self->is(ArgumentKind::Tensor) &&
+               node.outputs.size() == 1 && node.outputs.front().is(ArgumentKind::Tensor);
+  const pt2::TensorMeta *operand = isOne ? graph.findTensor(self->asTensor()) : nullptr;
+  const pt2::TensorMeta *result = isOne ? graph.findTensor(node.outputs.front().asTensor()) : nullptr;
+  if (!operand || !result)
+    return;
+  SmallVector<int64_t> dropped;
+  auto kept = result->sizes.begin();
+  for (auto [axis, size] : llvm::enumerate(operand->sizes)) {
+    if (kept != result->sizes.end() && *kept == size)
+      ++kept;
+    else if (!size.isConcrete() || size.concrete() == 1)
+      dropped.push_back(static_cast<int64_t>(axis));
+    else
+      return;
+  }
+  if (kept == result->sizes.end())
+    op->setAttr(attr::kDropped, DenseI64ArrayAttr::get(op.getContext(), dropped));
+}
+
 /// Whether the result is a view of `self` is not in the schema of these: keeps what the exported strides say.
 static void recordSharing(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
   static const llvm::StringSet<> names = {"aten::contiguous", "aten::reshape", "aten::reshape_as", "aten::ravel",
@@ -225,6 +248,7 @@ Status GraphImporter::importNode(const pt2::Node &node) {
   auto op = builder.create<AtenOp>(location, types, target, converter.operands, args, converter.graphs.size());
   if (dependsOnStrides(target))
     recordStrides(op, node, graph);
+  recordDropped(op, node, graph);
   recordSharing(op, node, graph);
   if (!outputs.isPlain)
     op->setAttr(attr::kReturns, builder.getArrayAttr(outputs.layout));

@@ -1,12 +1,14 @@
 #include "import/Import.h"
 
 #include "dialect/Conventions.h"
+#include "import/Carrier.h"
 #include "import/GraphImporter.h"
 #include "import/Guards.h"
 #include "import/Location.h"
 #include "import/SignatureText.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -28,7 +30,14 @@ struct Port {
   std::string value; ///< its name in the graph
   Type type;
   NamedAttrList attributes;
+  std::string target = {}; ///< of new content: the input that is changed
 };
+
+/// Content of one type can become content of another without `copy_`, which broadcasts and converts.
+bool isKept(Type from, Type to) {
+  auto a = dyn_cast<RankedTensorType>(from), b = dyn_cast<RankedTensorType>(to);
+  return !a || !b || (a.getElementType() == b.getElementType() && succeeded(verifyCompatibleShape(a, b)));
+}
 
 /// A weight, and the graph inputs that it is: several when it is tied.
 struct NamedWeight {
@@ -153,6 +162,12 @@ Status ProgramImporter::readMutation(const OutputSpec &output) {
   if (output.kind == OutputKind::UserInputMutation) {
     INGOT_TRY(Port port, describe(name));
     port.attributes.set(attr::kMutates, builder.getStringAttr(output.target));
+    port.target = output.target;
+    INGOT_TRY(Port input, describe(output.target));
+    if (!isKept(port.type, input.type)) {
+      port.type = input.type;
+      port.attributes.set(attr::kDims, input.attributes.get(attr::kDims));
+    }
     mutatedInputs.push_back(std::move(port));
     return {};
   }
@@ -195,10 +210,11 @@ Status ProgramImporter::addStates() {
     INGOT_TRY(Type newType, graph.typeOf(weight.newValue));
     NamedAttrList attributes;
     attributes.set(attr::kState, builder.getStringAttr(weight.key));
-    results.push_back({weight.newValue, newType, attributes});
+    const std::string &input = weight.inputs.front();
+    results.push_back({weight.newValue, isKept(newType, type) ? newType : type, attributes, input});
     attributes.set(attr::kName, builder.getStringAttr(weight.key));
     attributes.set(attr::kInitial, builder.getStringAttr(weight.key));
-    arguments.push_back({weight.inputs.front(), type, attributes});
+    arguments.push_back({input, type, attributes});
   }
   return {};
 }
@@ -268,6 +284,11 @@ Status ProgramImporter::buildBody(func::FuncOp func) {
   SmallVector<Value> values;
   for (const Port &port : results) {
     INGOT_TRY(Value value, graph.lookup(port.value));
+    if (!port.target.empty() && !isKept(value.getType(), port.type)) {
+      INGOT_TRY(Value before, graph.lookup(port.target));
+      CarrierBuilder copy(builder, value.getLoc(), "aten::copy");
+      value = copy.arg("self", before).arg("src", value).value(port.type);
+    }
     values.push_back(value);
   }
   builder.create<func::ReturnOp>(func.getLoc(), values);

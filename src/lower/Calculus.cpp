@@ -191,12 +191,11 @@ Value wideForSums(LowerContext &ctx, Value x) {
   return ctx.cast(x, isIntegral(dtypeOf(x)) ? ctx.i64() : computeType(dtypeOf(x)));
 }
 
-/// A sum of trapezoids is multiplied by half the distance, or a half, to be the integral.
+/// Half a sum of trapezoids is the integral.
 LogicalResult finishIntegral(LowerContext &ctx, Value sums) {
   Type dtype = ctx.resultDtype();
-  double factor = ctx.has("dx") ? ctx.real("dx") / 2 : 0.5;
   Value wide = ctx.cast(sums, computeType(dtype));
-  return ctx.replace(ctx.cast(ctx.binary<MulOp>(wide, factor), dtype));
+  return ctx.replace(ctx.cast(ctx.binary<MulOp>(wide, 0.5), dtype));
 }
 
 } // namespace
@@ -234,9 +233,15 @@ LogicalResult lowerCumulativeTrapezoid(LowerContext &ctx) {
   if (rankOf(y) == 0)
     return ctx.refuse("needs a dimension");
   int64_t axis = ctx.axis("dim", rankOf(y));
-  Value parts = wideForSums(ctx, trapezoids(ctx, y, axis));
+  Value parts = trapezoids(ctx, y, axis);
   int64_t along = rankOf(parts) - (rankOf(y) - axis);
-  return finishIntegral(ctx, ctx.create<CumsumOp>(parts.getType(), parts, along).getResult());
+  auto cumulate = [&](Value x) { return ctx.create<CumsumOp>(x.getType(), x, along).getResult(); };
+  if (ctx.has("x"))
+    return finishIntegral(ctx, cumulate(wideForSums(ctx, parts)));
+  // Halves are added up, not sums halved: that is another number where sums wrap, and it is eager's.
+  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  Value halves = ctx.cast(ctx.binary<MulOp>(ctx.cast(parts, compute), ctx.real("dx") / 2), dtype);
+  return ctx.replace(ctx.cast(cumulate(ctx.cast(halves, compute)), dtype));
 }
 
 } // namespace ingot::lower

@@ -42,6 +42,10 @@ std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Opera
   return Pair{left, ctx.as(b, dtype)};
 }
 
+bool isOneNumber(const Operand &operand) {
+  return !operand.isTensor() || llvm::all_of(shapeOf(operand.tensor), [](int64_t size) { return size == 1; });
+}
+
 std::pair<StringRef, StringRef> pairNames(LowerContext &ctx) {
   if (ctx.has("exponent"))
     return {"self", "exponent"};
@@ -91,7 +95,7 @@ static LogicalResult lowerDivTrunc(LowerContext &ctx) {
   return ctx.replace(ctx.unary<TruncOp>(ctx.binary<DivOp>(pair->a, pair->b)));
 }
 
-/// scalar::div_floor with the steps rounded to float16 or bfloat16 one by one, as PyTorch's kernel does.
+/// scalar::div_floor with the steps rounded to float16 or bfloat16 one by one, as PyTorch's kernel does for two tensors.
 static Value floorOfRounded(LowerContext &ctx, Value a, Value b) {
   Value quotient = ctx.binary<DivOp>(a, b);
   Value rest = ctx.binary<FmodOp>(a, b);
@@ -111,8 +115,12 @@ LogicalResult lowerFloorDivide(LowerContext &ctx) {
   auto pair = promotePair(ctx, ctx.operand("self"), ctx.operand("other"), Types::NoComplex);
   if (!pair)
     return failure(); // promotePair said why
-  bool isRounded = isReducedFloat(dtypeOf(pair->a));
-  return ctx.replace(isRounded ? floorOfRounded(ctx, pair->a, pair->b) : ctx.binary<DivFloorOp>(pair->a, pair->b));
+  Type dtype = dtypeOf(pair->a);
+  Operand divisor = ctx.operand("other");
+  if (isReducedFloat(dtype) && !isOneNumber(divisor))
+    return ctx.replace(floorOfRounded(ctx, pair->a, pair->b));
+  Type compute = computeType(dtype);
+  return ctx.replace(ctx.cast(ctx.binary<DivFloorOp>(ctx.cast(pair->a, compute), ctx.as(divisor, compute)), dtype));
 }
 
 LogicalResult lowerDiv(LowerContext &ctx) {

@@ -26,6 +26,9 @@ struct Pair {
 };
 std::optional<Pair> promotePair(LowerContext &ctx, const Operand &a, const Operand &b, Types types);
 
+/// A number, or a tensor with one element. PyTorch's CPU kernels for float16 and bfloat16 often take it in float32.
+bool isOneNumber(const Operand &operand);
+
 /// The names of an operator's first two arguments: (self, other), (self, exponent), (x, n), ….
 std::pair<llvm::StringRef, llvm::StringRef> pairNames(LowerContext &ctx);
 
@@ -52,7 +55,7 @@ template <typename Op> mlir::Value scaledBy(LowerContext &ctx, const Operand &a,
   if (!pair)
     return {}; // promotePair said why
   mlir::Type dtype = dtypeOf(pair->a);
-  if (!isReducedFloat(dtype) || b.isTensor() || !a.isTensor())
+  if (!isReducedFloat(dtype) || !isOneNumber(b) || !a.isTensor())
     return ctx.binary<Op>(pair->a, pair->b);
   mlir::Value wide = ctx.cast(pair->a, ctx.f32());
   return ctx.cast(ctx.binary<Op>(wide, ctx.as(b, ctx.f32())), dtype);

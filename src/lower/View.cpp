@@ -81,6 +81,12 @@ LogicalResult lowerUnflatten(LowerContext &ctx) {
 /// the reshape fails where it is not true.
 LogicalResult lowerSqueeze(LowerContext &ctx) {
   Value x = ctx.tensor("self");
+  auto exported = ctx.op->getAttrOfType<DenseI64ArrayAttr>(attr::kDropped);
+  auto canGo = [&](int64_t axis) {
+    return axis < rankOf(x) && (ShapedType::isDynamic(shapeOf(x)[axis]) || shapeOf(x)[axis] == 1);
+  };
+  if (exported && llvm::all_of(exported.asArrayRef(), canGo))
+    return ctx.replace(ctx.dropDims(x, exported.asArrayRef()));
   SmallVector<int64_t> candidates, dropped;
   if (ctx.has("dim"))
     candidates = ctx.integers("dim").empty() ? candidates : ctx.axes("dim", rankOf(x));

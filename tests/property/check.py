@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -195,12 +196,24 @@ def sharing(case: Case, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...
     values = start(case, shapes).values
     try:
         with quiet():
-            for line in case.lines:
+            for number, line in enumerate(case.lines):
+                if written := receiver(line):
+                    values[f"line {number}"] = eval(written, dict(SCOPE), values)
                 execute(line, values, SCOPE)
     except (RuntimeError, IndexError):
         return None
     places: dict[int, str] = {}
     return tuple(places.setdefault(value.untyped_storage().data_ptr(), name) for name, value in values.items())
+
+
+def receiver(line: str) -> str:
+    """What a line writes to, which may be a view or a copy without a name; empty where it defines a value."""
+    match ast.parse(line).body[0]:
+        case ast.Assign(targets=[ast.Subscript(value=written)]) | ast.AugAssign(target=ast.Subscript(value=written)):
+            return ast.unparse(written)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=written))):
+            return ast.unparse(written)
+    return ""
 
 
 def is_decomposed_well(case: Case, runs: Sequence[Any], calls: int) -> bool:

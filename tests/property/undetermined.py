@@ -68,6 +68,7 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
     (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
+    (r"\.view\([a-z]+\d+\)", is_any_nan, "NaN has the bits that the last instruction gave it"),
     (r"copysign|signbit", is_any_nan, "NaN has the sign that the last instruction gave it"),
     (
         r"scaled_dot_product_attention",

@@ -228,6 +228,8 @@ void Functionaliser::visitMetadataWrite(AtenOp op, StringRef view, ArrayRef<Valu
   for (NamedAttribute argument : op.getArgs())
     carrier.copy(op, argument.getName());
   AtenOp pure = carrier.create(op.getResultTypes());
+  if (Attribute dropped = op->getAttr(attr::kDropped))
+    pure->setAttr(attr::kDropped, dropped);
   aliases.addView(pure.getResult(0), {pure, "self", 0}, originals[*number]);
   // From here on the tensor itself is seen in its new form.
   aliases.addAlias(op.getResult(0), pure.getResult(0));

@@ -83,6 +83,8 @@ Value expandBack(const Write &write) {
   if (write.written.getType() == write.parent.getType() && write.parentType().hasStaticShape())
     return write.written;
   auto view = cast<RankedTensorType>(write.written.getType());
+  if (llvm::is_contained(view.getShape(), 0))
+    return write.parent; // nothing was written
   bool sameCount = view.hasStaticShape() && write.parentType().hasStaticShape() &&
                    view.getNumElements() == write.parentType().getNumElements();
   // Symbols that are not the same number would be an error in eager, and are one when the call comes.
