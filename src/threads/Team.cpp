@@ -8,8 +8,10 @@
 #include <mutex>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace ingot::threads {
@@ -27,6 +29,7 @@ struct Region {
   Signal phase;                       ///< of the barrier
   std::atomic<int> here{0};           ///< at the barrier
   std::atomic<bool> isInvalid{false}; ///< a helper has raised that flag
+  std::atomic<bool> isHeldUp{false};  ///< somebody else had the CPU of a helper while it was at work
 };
 
 /// Where a thread is: its innermost region.
@@ -51,11 +54,63 @@ struct Seat {
   }
 };
 
+using Clock = std::chrono::steady_clock;
+
+/// Threads that take longer than this for their part may have been held up.
+constexpr std::chrono::milliseconds kLong{1};
+
+/// How often the kernel has given the CPU of this thread to another that wanted it. (What a hypervisor takes is not counted: doing
+/// without helpers does not help against that.)
+long timesHeldUp() {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/// Whether that number is another than `before`, which it becomes.
+bool wasHeldUp(long &before) {
+  const long now = timesHeldUp();
+  return std::exchange(before, now) != now;
+}
+
+/// How many helpers to do without for a while. Somebody else may have the CPU of one: its caller then waits for a time slice, which is
+/// longer than most regions, and is done sooner without it. Tried again after pauses that grow while that goes on.
+class Patience {
+public:
+  /// How many of `wanted` threads to use now.
+  int threads(int wanted) {
+    if (leftOut == 0)
+      return wanted;
+    if (Clock::now() >= until)
+      leftOut = 0;
+    return std::max(1, wanted - leftOut);
+  }
+
+  /// After a region in which the caller worked and then waited for its helpers, of which some may have been held up.
+  void judge(Clock::duration worked, Clock::duration waited, bool isHeldUp, int count) {
+    if (isHeldUp && waited > kLong && waited * 4 > worked) {
+      leftOut = std::min(leftOut + 1, count - 1);
+      pause = std::clamp(pause * 2, kShortest, kLongest);
+      until = Clock::now() + pause;
+    } else if (pause.count() > 0 && Clock::now() > until + kForgotten) {
+      pause = {};
+    }
+  }
+
+private:
+  static constexpr std::chrono::milliseconds kShortest{2}, kLongest{64}, kForgotten{16};
+
+  int leftOut = 0;
+  std::chrono::milliseconds pause{0};
+  Clock::time_point until;
+};
+
 /// The helpers of one calling thread.
 class Crew {
 public:
   /// As many threads as can be had, at most `count` with the caller.
   int grow(int count);
+  /// How many threads are worth waiting for, of those that are wanted.
+  int worthwhile(int count) { return patience.threads(count); }
   void start(Function fn, void *data, int count);
   /// Does the parts of helpers that have not come (somebody else may have their CPU), and waits for the others.
   void finish();
@@ -72,7 +127,8 @@ private:
   /// at the same address.)
   std::vector<Seat *> seats;
   uint32_t rounds = 0;
-  std::chrono::steady_clock::time_point lastFetch;
+  Clock::time_point started, lastFetch;
+  Patience patience;
 };
 
 thread_local Place place;
@@ -91,6 +147,7 @@ void moveOff(int cpu, pid_t thread) {
 
 void Crew::help(int number, Seat &seat, uint32_t seen) {
   seat.thread = static_cast<pid_t>(syscall(SYS_gettid));
+  long heldUp = timesHeldUp();
   for (;;) {
     seen = seat.call.waitWhile(seen);
     if (!seat.claim(seen))
@@ -100,9 +157,12 @@ void Crew::help(int number, Seat &seat, uint32_t seen) {
     if (region.cpu == sched_getcpu())
       moveOff(region.cpu, 0);
     clearInvalid();
+    const auto began = Clock::now();
     region.fn(region.data);
     if (isInvalid())
       region.isInvalid.store(true, std::memory_order_relaxed);
+    if (Clock::now() - began > kLong && wasHeldUp(heldUp))
+      region.isHeldUp.store(true, std::memory_order_relaxed);
     place = {};
     region.running.countDown();
   }
@@ -132,7 +192,9 @@ void Crew::start(Function fn, void *data, int count) {
   region.cpu = sched_getcpu();
   region.here.store(0, std::memory_order_relaxed);
   region.isInvalid.store(false, std::memory_order_relaxed);
+  region.isHeldUp.store(false, std::memory_order_relaxed);
   region.running.prepare(static_cast<uint32_t>(count - 1));
+  started = Clock::now();
   ++rounds;
   for (int i = 0; i + 1 < count; ++i)
     seats[static_cast<size_t>(i)]->call.set(rounds);
@@ -141,7 +203,7 @@ void Crew::start(Function fn, void *data, int count) {
 /// A helper that does not come may wait for the very CPU that its caller keeps busy.
 void Crew::fetch(const Seat &seat) {
   constexpr std::chrono::milliseconds interval{1};
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   const pid_t thread = seat.thread;
   if (thread == 0 || now - lastFetch < interval)
     return;
@@ -161,7 +223,9 @@ void Crew::finish() {
     place = own;
     region.running.countDown();
   }
+  const auto done = Clock::now();
   region.running.waitUntil([](uint32_t left) { return left == 0; });
+  patience.judge(done - started, Clock::now() - done, region.isHeldUp.load(std::memory_order_relaxed), region.count);
   if (region.isInvalid.load(std::memory_order_relaxed))
     raiseInvalid();
 }
@@ -265,6 +329,8 @@ void barrier() {
 int number() { return place.number; }
 int count() { return place.region ? place.region->count : 1; }
 bool isParallel() { return count() > 1; }
+
+int worthwhile(int wanted) { return wanted > 1 && !place.region ? owned.crew().worthwhile(wanted) : wanted; }
 
 int allowed() { return allowedThreads > 0 ? allowedThreads : static_cast<int>(std::thread::hardware_concurrency()); }
 void allow(int count) { allowedThreads = count; }

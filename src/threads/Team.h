@@ -16,6 +16,9 @@ INGOT_THREADS_API void run(Function fn, void *data, int count);
 INGOT_THREADS_API void begin(Function fn, void *data, int count);
 INGOT_THREADS_API void end();
 
+/// How many of `wanted` threads to use now: fewer for a while after others have kept helpers of the calling thread off their CPUs.
+INGOT_THREADS_API int worthwhile(int wanted);
+
 /// Waits until all threads of the region are here.
 INGOT_THREADS_API void barrier();
 

@@ -87,7 +87,7 @@ void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = (length - 1) / grain + 1;
   int count = static_cast<int>(std::min<int64_t>(numThreads(), pieces));
-  if (count <= 1 || threads::isParallel()) {
+  if (threads::isParallel() || (count = threads::worthwhile(count)) <= 1) {
     fn(context, begin, end);
     return;
   }
