@@ -1,6 +1,7 @@
 #include "threads/Team.h"
 
 #include "threads/Invalid.h"
+#include "threads/Patience.h"
 #include "threads/Wait.h"
 
 #include <algorithm>
@@ -56,9 +57,6 @@ struct Seat {
 
 using Clock = std::chrono::steady_clock;
 
-/// Threads that take longer than this for their part may have been held up.
-constexpr std::chrono::milliseconds kLong{1};
-
 /// How often the kernel has given the CPU of this thread to another that wanted it. (What a hypervisor takes is not counted: doing
 /// without helpers does not help against that.)
 long timesHeldUp() {
@@ -72,45 +70,13 @@ bool wasHeldUp(long &before) {
   return std::exchange(before, now) != now;
 }
 
-/// How many helpers to do without for a while. Somebody else may have the CPU of one: its caller then waits for a time slice, which is
-/// longer than most regions, and is done sooner without it. Tried again after pauses that grow while that goes on.
-class Patience {
-public:
-  /// How many of `wanted` threads to use now.
-  int threads(int wanted) {
-    if (leftOut == 0)
-      return wanted;
-    if (Clock::now() >= until)
-      leftOut = 0;
-    return std::max(1, wanted - leftOut);
-  }
-
-  /// After a region in which the caller worked and then waited for its helpers, of which some may have been held up.
-  void judge(Clock::duration worked, Clock::duration waited, bool isHeldUp, int count) {
-    if (isHeldUp && waited > kLong && waited * 4 > worked) {
-      leftOut = std::min(leftOut + 1, count - 1);
-      pause = std::clamp(pause * 2, kShortest, kLongest);
-      until = Clock::now() + pause;
-    } else if (pause.count() > 0 && Clock::now() > until + kForgotten) {
-      pause = {};
-    }
-  }
-
-private:
-  static constexpr std::chrono::milliseconds kShortest{2}, kLongest{64}, kForgotten{16};
-
-  int leftOut = 0;
-  std::chrono::milliseconds pause{0};
-  Clock::time_point until;
-};
-
 /// The helpers of one calling thread.
 class Crew {
 public:
   /// As many threads as can be had, at most `count` with the caller.
   int grow(int count);
   /// How many threads are worth waiting for, of those that are wanted.
-  int worthwhile(int count) { return patience.threads(count); }
+  int worthwhile(int count) { return patience.isTried() ? patience.threads(count, Clock::now()) : count; }
   void start(Function fn, void *data, int count);
   /// Does the parts of helpers that have not come (somebody else may have their CPU), and waits for the others.
   void finish();
@@ -161,7 +127,7 @@ void Crew::help(int number, Seat &seat, uint32_t seen) {
     region.fn(region.data);
     if (isInvalid())
       region.isInvalid.store(true, std::memory_order_relaxed);
-    if (Clock::now() - began > kLong && wasHeldUp(heldUp))
+    if (Clock::now() - began > Patience::kLong && wasHeldUp(heldUp))
       region.isHeldUp.store(true, std::memory_order_relaxed);
     place = {};
     region.running.countDown();
@@ -225,7 +191,7 @@ void Crew::finish() {
   }
   const auto done = Clock::now();
   region.running.waitUntil([](uint32_t left) { return left == 0; });
-  patience.judge(done - started, Clock::now() - done, region.isHeldUp.load(std::memory_order_relaxed), region.count);
+  patience.judge({started, done, Clock::now(), region.isHeldUp.load(std::memory_order_relaxed)}, region.count);
   if (region.isInvalid.load(std::memory_order_relaxed))
     raiseInvalid();
 }

@@ -1,5 +1,6 @@
 #include "threads/Team.h"
 #include "threads/Invalid.h"
+#include "threads/Patience.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -48,6 +49,33 @@ TEST(Team, FlagsOfHelpersAreRaisedInTheCaller) {
     EXPECT_EQ(isInvalid(), raiser >= 0);
   }
   clearInvalid();
+}
+
+TEST(Patience, HelpersThatAreHeldUpAreLeftOutForAWhile) {
+  using std::chrono::milliseconds;
+  Patience patience;
+  Patience::Time now{};
+  auto region = [&](int worked, int waited, bool isHeldUp) {
+    const Patience::Time started = now, done = started + milliseconds(worked);
+    now = done + milliseconds(waited);
+    patience.judge({started, done, now, isHeldUp}, 3);
+  };
+  region(1, 3, false); // a slow helper, or a hypervisor that has other guests
+  region(20, 3, true); // not worth it: much was done in the meantime
+  EXPECT_FALSE(patience.isTried());
+  region(1, 3, true);
+  EXPECT_TRUE(patience.isTried());
+  EXPECT_EQ(patience.threads(3, now), 2);
+  region(1, 3, true);
+  region(1, 3, true);
+  EXPECT_EQ(patience.threads(3, now), 1);
+  EXPECT_EQ(patience.threads(3, now + milliseconds(7)), 1); // after 2 and 4 come 8 milliseconds
+  EXPECT_EQ(patience.threads(3, now + milliseconds(8)), 3);
+  EXPECT_FALSE(patience.isTried());
+  now += milliseconds(100);
+  region(1, 0, false); // all is well again
+  region(1, 3, true);
+  EXPECT_EQ(patience.threads(3, now + milliseconds(2)), 3);
 }
 
 TEST(Team, InnerRegionsRunAlone) {
