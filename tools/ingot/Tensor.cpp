@@ -8,6 +8,9 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <numbers>
+#include <optional>
+#include <utility>
 
 using namespace ingot;
 using namespace ingot::cli;
@@ -74,6 +77,28 @@ template <typename T> Statistics plainStatistics(std::span<const std::byte> data
   return statistics<T>(data, std::identity());
 }
 
+/// Normal numbers by Box and Muller. Those of the standard library take a logarithm of long doubles for every number, which was a tenth of
+/// the time to a first result.
+class Normal {
+public:
+  explicit Normal(std::mt19937_64 &random) : random(random) {}
+
+  double operator()() {
+    if (spare)
+      return *std::exchange(spare, std::nullopt);
+    // (0, 1] and [0, 1), of the upper 53 bits
+    const double u = static_cast<double>((random() >> 11) + 1) * 0x1p-53;
+    const double angle = static_cast<double>(random() >> 11) * 0x1p-53 * 2 * std::numbers::pi;
+    const double radius = std::sqrt(-2 * std::log(u));
+    spare = radius * std::sin(angle);
+    return radius * std::cos(angle);
+  }
+
+private:
+  std::mt19937_64 &random;
+  std::optional<double> spare;
+};
+
 /// Larger tensors repeat what was drawn: drawing is slow, and a damaged file may ask for a great many numbers.
 constexpr size_t kMostDrawn = size_t(1) << 24;
 
@@ -116,24 +141,23 @@ Result<Tensor> cli::fromResult(const ingot_tensor &tensor) {
 
 Result<Tensor> cli::randomTensor(DType dtype, std::vector<int64_t> shape, std::mt19937_64 &random) {
   INGOT_TRY(NewTensor target, makeTensor(dtype, std::move(shape)));
-  std::normal_distribution<double> normal;
+  Normal normal(random);
   switch (dtype) {
   case DType::Float32:
   case DType::Complex64:
-    fill<float>(target, [&] { return static_cast<float>(normal(random)); });
+    fill<float>(target, [&] { return static_cast<float>(normal()); });
     break;
   case DType::Float64:
   case DType::Complex128:
-    fill<double>(target, [&] { return normal(random); });
+    fill<double>(target, [&] { return normal(); });
     break;
   case DType::Float16:
   case DType::Complex32:
-    fill<uint16_t>(target, [&] { return doubleToHalf(normal(random)); });
+    fill<uint16_t>(target, [&] { return doubleToHalf(normal()); });
     break;
   case DType::BFloat16:
-    fill<uint16_t>(target, [&] {
-      return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(normal(random))) >> 16);
-    });
+    fill<uint16_t>(target,
+                   [&] { return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(normal())) >> 16); });
     break;
   default:
     // Little endian: an integer (or bool, or 8-bit float) is its lowest byte and zeros.
