@@ -185,14 +185,20 @@ static bool dependsOnStrides(StringRef target) {
   return target == "aten::as_strided" || target == "aten::as_strided_copy" || target == "aten::as_strided_scatter";
 }
 
+/// `self` and the result of a node that has one of each; null where it has not.
+static std::pair<const pt2::TensorMeta *, const pt2::TensorMeta *> selfAndResult(const pt2::Node &node,
+                                                                                 const pt2::Graph &graph) {
+  const pt2::Argument *self = node.findInput("self");
+  if (!self || !self->is(ArgumentKind::Tensor) || node.outputs.size() != 1 ||
+      !node.outputs.front().is(ArgumentKind::Tensor))
+    return {};
+  return {graph.findTensor(self->asTensor()), graph.findTensor(node.outputs.front().asTensor())};
+}
+
 /// Which sizes the exporter took to be 1 is not in the types of these: keeps what the expressions of the sizes say.
 static void recordDropped(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
-  const pt2::Argument *self = node.findInput("self");
-  bool isOne = StringRef(op.getTarget()).starts_with("aten::squeeze") && self && self->is(ArgumentKind::Tensor) &&
-               node.outputs.size() == 1 && node.outputs.front().is(ArgumentKind::Tensor);
-  const pt2::TensorMeta *operand = isOne ? graph.findTensor(self->asTensor()) : nullptr;
-  const pt2::TensorMeta *result = isOne ? graph.findTensor(node.outputs.front().asTensor()) : nullptr;
-  if (!operand || !result)
+  auto [operand, result] = selfAndResult(node, graph);
+  if (!operand || !result || !StringRef(op.getTarget()).starts_with("aten::squeeze"))
     return;
   SmallVector<int64_t> dropped;
   auto kept = result->sizes.begin();
@@ -212,12 +218,8 @@ static void recordDropped(AtenOp op, const pt2::Node &node, const pt2::Graph &gr
 static void recordSharing(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
   static const llvm::StringSet<> names = {"aten::contiguous", "aten::reshape", "aten::reshape_as", "aten::ravel",
                                           "aten::flatten.using_ints"};
-  const pt2::Argument *self = node.findInput("self");
-  bool isOne = names.contains(op.getTarget()) && self && self->is(ArgumentKind::Tensor) && node.outputs.size() == 1 &&
-               node.outputs.front().is(ArgumentKind::Tensor);
-  const pt2::TensorMeta *operand = isOne ? graph.findTensor(self->asTensor()) : nullptr;
-  const pt2::TensorMeta *result = isOne ? graph.findTensor(node.outputs.front().asTensor()) : nullptr;
-  if (!operand || !result)
+  auto [operand, result] = selfAndResult(node, graph);
+  if (!operand || !result || !names.contains(op.getTarget()))
     return;
   std::optional<Sharing> sharing = sharingOf(*operand, *result, op.getTarget() == "aten::contiguous");
   if (!sharing)
