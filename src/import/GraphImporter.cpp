@@ -197,8 +197,10 @@ static std::pair<const pt2::TensorMeta *, const pt2::TensorMeta *> selfAndResult
 
 /// Which sizes the exporter took to be 1 is not in the types of these: keeps what the expressions of the sizes say.
 static void recordDropped(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
+  if (!StringRef(op.getTarget()).starts_with("aten::squeeze"))
+    return;
   auto [operand, result] = selfAndResult(node, graph);
-  if (!operand || !result || !StringRef(op.getTarget()).starts_with("aten::squeeze"))
+  if (!operand || !result)
     return;
   SmallVector<int64_t> dropped;
   auto kept = result->sizes.begin();
@@ -218,8 +220,10 @@ static void recordDropped(AtenOp op, const pt2::Node &node, const pt2::Graph &gr
 static void recordSharing(AtenOp op, const pt2::Node &node, const pt2::Graph &graph) {
   static const llvm::StringSet<> names = {"aten::contiguous", "aten::reshape", "aten::reshape_as", "aten::ravel",
                                           "aten::flatten.using_ints"};
+  if (!names.contains(op.getTarget()))
+    return;
   auto [operand, result] = selfAndResult(node, graph);
-  if (!operand || !result || !names.contains(op.getTarget()))
+  if (!operand || !result)
     return;
   std::optional<Sharing> sharing = sharingOf(*operand, *result, op.getTarget() == "aten::contiguous");
   if (!sharing)

@@ -1,5 +1,7 @@
 #include "Scratch.h"
 
+#include "base/ScratchFolder.h"
+
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -11,10 +13,11 @@
 #include <unistd.h>
 
 namespace fs = std::filesystem;
+using namespace ingot;
 
 namespace {
 
-/// Never destroyed: the thread that waits for signals may need it to the end.
+/// Its path. Never destroyed: the thread that waits for signals may need it to the end, and removes the folder by itself.
 std::string &folder() {
   static auto *path = new std::string;
   return *path;
@@ -78,12 +81,11 @@ void watchSignals() {
 
 void ingot::cli::makeScratch() {
   const Held untilWatched;
-  std::error_code failure;
-  std::string path = (fs::temp_directory_path(failure) / "ingot-XXXXXX").string();
-  if (failure || !::mkdtemp(path.data()))
+  Result<ScratchFolder> made = ScratchFolder::make();
+  if (!made)
     return; // whoever needs a file will say so
-  folder() = path;
-  ::setenv("TMPDIR", path.c_str(), 1);
+  folder() = (new ScratchFolder(*std::move(made)))->path();
+  ::setenv("TMPDIR", folder().c_str(), 1);
   watchSignals();
 }
 

@@ -170,15 +170,12 @@ TEST(Isolate, WorksInAChildThatWasMadeDuringWork) {
 
 TEST(Isolate, TemporaryFilesGoWithTheChild) {
   test::TemporaryFolder folder;
-  const char *before = ::getenv("TMPDIR");
-  const std::string kept = before ? before : "";
-  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  test::TmpDir tmp(folder.path());
   Result<Texts> result = runIsolated("failed", limits, []() -> Result<Texts> {
     std::string path = std::string(::getenv("TMPDIR")) + "/left";
     ::close(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
     ::abort();
   });
-  kept.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
   EXPECT_FALSE(result);
   EXPECT_EQ(folder.entryCount(), 0u);
 }

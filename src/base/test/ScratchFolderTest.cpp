@@ -3,7 +3,6 @@
 #include "base/test/TemporaryFolder.h"
 
 #include <gmock/gmock.h>
-#include <optional>
 
 using namespace ingot;
 using testing::HasSubstr;
@@ -11,25 +10,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// TMPDIR as a test wants it, and as it was afterwards.
-class TmpDir {
-public:
-  explicit TmpDir(const std::string &path) {
-    if (const char *was = std::getenv("TMPDIR"))
-      before = was;
-    ::setenv("TMPDIR", path.c_str(), 1);
-  }
-  ~TmpDir() { before ? ::setenv("TMPDIR", before->c_str(), 1) : ::unsetenv("TMPDIR"); }
-  TmpDir(const TmpDir &) = delete;
-  TmpDir &operator=(const TmpDir &) = delete;
-
-private:
-  std::optional<std::string> before;
-};
-
 TEST(ScratchFolderTest, goesWithAllThatIsInIt) {
   test::TemporaryFolder parent;
-  TmpDir tmp(parent.path());
+  test::TmpDir tmp(parent.path());
   {
     Result<ScratchFolder> made = ScratchFolder::make();
     ASSERT_TRUE(made);
@@ -45,7 +28,7 @@ TEST(ScratchFolderTest, goesWithAllThatIsInIt) {
 
 TEST(ScratchFolderTest, saysWhatIsWrong) {
   test::TemporaryFolder parent;
-  TmpDir tmp(parent.file("missing"));
+  test::TmpDir tmp(parent.file("missing"));
   Result<ScratchFolder> made = ScratchFolder::make();
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("TMPDIR"));

@@ -1,10 +1,11 @@
-// A folder that disappears with its object.
+// A folder that disappears with its object, and where such folders are made.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,22 @@ public:
 
 private:
   std::string folder;
+};
+
+/// TMPDIR as a test wants it, and as it was afterwards.
+class TmpDir {
+public:
+  explicit TmpDir(const std::string &path) {
+    if (const char *was = std::getenv("TMPDIR"))
+      before = was;
+    ::setenv("TMPDIR", path.c_str(), 1);
+  }
+  ~TmpDir() { before ? ::setenv("TMPDIR", before->c_str(), 1) : ::unsetenv("TMPDIR"); }
+  TmpDir(const TmpDir &) = delete;
+  TmpDir &operator=(const TmpDir &) = delete;
+
+private:
+  std::optional<std::string> before;
 };
 
 inline std::string readFile(const std::string &path) {
