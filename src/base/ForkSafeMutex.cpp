@@ -1,12 +1,18 @@
 #include "base/ForkSafeMutex.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <pthread.h>
 #include <vector>
 
 namespace ingot {
 namespace {
+
+/// How many threads want to fork.
+std::atomic<int> waitingForks = 0;
+/// How many of these mutexes the thread has.
+thread_local int heldHere = 0;
 
 struct Registry {
   std::mutex mutex;
@@ -49,6 +55,7 @@ Registry &registry() {
 }
 
 void prepareFork() {
+  ++waitingForks;
   for (;;) {
     registry().mutex.lock();
     if (registry().tryHoldAll())
@@ -59,15 +66,21 @@ void prepareFork() {
   }
 }
 
-void finishFork() {
+void finish() {
   registry().releaseAll();
   registry().mutex.unlock();
+}
+
+void finishFork() {
+  --waitingForks;
+  finish();
 }
 
 void finishForkInChild() {
   for (ForkFreedMutex *each : registry().freed)
     each->freeInChild();
-  finishFork();
+  waitingForks = 0; // the threads that want more are not here
+  finish();
 }
 
 } // namespace
@@ -80,6 +93,25 @@ ForkSafeMutex::ForkSafeMutex() {
 ForkSafeMutex::~ForkSafeMutex() {
   std::lock_guard lock(registry().mutex);
   std::erase(registry().all, this);
+}
+
+void ForkSafeMutex::lock() {
+  // Without this, threads that always have one or another could keep a fork waiting for seconds.
+  while (heldHere == 0 && waitingForks.load(std::memory_order_relaxed) > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  OwnedMutex::lock();
+  ++heldHere;
+}
+
+bool ForkSafeMutex::try_lock() {
+  const bool isHeld = OwnedMutex::try_lock();
+  heldHere += isHeld;
+  return isHeld;
+}
+
+void ForkSafeMutex::unlock() {
+  --heldHere;
+  OwnedMutex::unlock();
 }
 
 ForkFreedMutex::ForkFreedMutex() {

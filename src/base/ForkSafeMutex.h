@@ -37,11 +37,14 @@ private:
 };
 
 /// For what every process needs whole: fork() waits until no other thread holds one, so that the child finds them free, and what
-/// they guard complete. Who holds one waits for nothing but others of this kind.
+/// they guard complete. Who holds one waits for nothing but others of this kind; who holds none lets a waiting fork go first.
 class ForkSafeMutex : public OwnedMutex {
 public:
   ForkSafeMutex();
   ~ForkSafeMutex();
+  void lock();
+  bool try_lock();
+  void unlock();
   ForkSafeMutex(const ForkSafeMutex &) = delete;
   ForkSafeMutex &operator=(const ForkSafeMutex &) = delete;
 };

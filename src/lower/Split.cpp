@@ -115,13 +115,16 @@ LogicalResult lowerNarrow(LowerContext &ctx) {
 
 namespace {
 
+/// Pieces nobody uses are not made: what writes to each of a thousand pieces cuts the tensor anew after every write.
+bool isWanted(LowerContext &ctx, size_t piece) { return piece >= ctx.numResults() || ctx.isUsed(piece); }
+
 /// Pieces of the given lengths, one after another.
 LogicalResult cutByLengths(LowerContext &ctx, Value x, int64_t axis, ArrayRef<Size> lengths) {
   SmallVector<Value> pieces;
   Size start = 0;
-  for (const Size &length : lengths) {
+  for (const auto &[i, length] : llvm::enumerate(lengths)) {
     Size end = ctx.plus(start, length);
-    pieces.push_back(ctx.slice(x, axis, start, end, 1, length.entry()));
+    pieces.push_back(isWanted(ctx, i) ? ctx.slice(x, axis, start, end, 1, length.entry()) : Value());
     start = end;
   }
   return ctx.replace(pieces);
@@ -132,6 +135,10 @@ LogicalResult cutEvenly(LowerContext &ctx, Value x, int64_t axis, Size length) {
   SmallVector<Value> pieces;
   Size size = ctx.dim(x, axis);
   for (size_t i = 0; i < ctx.numResults(); ++i) {
+    if (!isWanted(ctx, i)) {
+      pieces.push_back(Value());
+      continue;
+    }
     int64_t number = static_cast<int64_t>(i);
     Size start = ctx.smaller(ctx.times(number, length), size);
     Size end = ctx.smaller(ctx.times(number + 1, length), size);
@@ -185,7 +192,7 @@ LogicalResult cutAt(LowerContext &ctx, Value x, int64_t axis, ArrayRef<Size> pos
   Size size = ctx.dim(x, axis), start = 0;
   for (size_t i = 0; i <= positions.size(); ++i) {
     Size end = i < positions.size() ? ctx.clampPosition(positions[i], size) : size;
-    pieces.push_back(ctx.slice(x, axis, start, ctx.larger(start, end)));
+    pieces.push_back(isWanted(ctx, i) ? ctx.slice(x, axis, start, ctx.larger(start, end)) : Value());
     start = end;
   }
   return ctx.replace(pieces);
@@ -251,7 +258,7 @@ LogicalResult lowerUnbind(LowerContext &ctx) {
   SmallVector<Value> pieces;
   for (size_t i = 0; i < ctx.numResults(); ++i) {
     int64_t start = static_cast<int64_t>(i);
-    pieces.push_back(ctx.dropDims(ctx.slice(x, axis, start, start + 1), axis));
+    pieces.push_back(isWanted(ctx, i) ? ctx.dropDims(ctx.slice(x, axis, start, start + 1), axis) : Value());
   }
   return ctx.replace(pieces);
 }

@@ -60,6 +60,15 @@ func.func @split(%x: tensor<5xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<1xf
   return %0#0, %0#1, %0#2 : tensor<2xf32>, tensor<2xf32>, tensor<1xf32>
 }
 
+// Only the piece that is used is made.
+// CHECK-LABEL: func @split_used
+// CHECK-NEXT: bounds = array<i64: 4, 5>
+// CHECK-NEXT: return
+func.func @split_used(%x: tensor<5xf32>) -> tensor<1xf32> {
+  %0:3 = ingot.aten "aten::split.Tensor"(%x) {args = {dim = 0 : i64, self = #ingot.value<0>, split_size = 2 : i64}} : (tensor<5xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<1xf32>)
+  return %0#2 : tensor<1xf32>
+}
+
 // CHECK-LABEL: func @roll
 // CHECK-NEXT: %[[A:.*]] = ingot.slice %arg0() {axis = 0 : i64, bounds = array<i64: 4, 5>
 // CHECK-NEXT: %[[B:.*]] = ingot.slice %arg0() {axis = 0 : i64, bounds = array<i64: 0, 4>
