@@ -15,6 +15,10 @@ def is_any(operands: Operands) -> bool:
     return operands[0].numel() > 0
 
 
+def is_nothing(operands: Operands) -> bool:
+    return not is_any(operands)
+
+
 def is_any_infinite(operands: Operands) -> bool:
     return any(bool(value.isinf().any()) for value in operands)
 
@@ -70,6 +74,7 @@ def do_squares_overflow(operands: Operands) -> bool:
 RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.gelu", is_any_infinite, "what gelu of infinities is depends on the library that eager uses"),
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
+    (r"pixel_unshuffle", is_nothing, "eager keeps the sizes of what has no elements, against its own formula"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
     (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
     (r"\.view\([a-z]+\d+\)", is_any_nan, "NaN has the bits that the last instruction gave it"),

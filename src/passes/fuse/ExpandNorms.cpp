@@ -93,6 +93,8 @@ struct ExpandSoftmax : OpRewritePattern<SoftmaxOp> {
       return rewriter.notifyMatchFailure(op, "not floating point over the last dimension");
     if (int64_t size = type.getShape().back(); size == 0 || size == 1)
       return rewriter.notifyMatchFailure(op, "the reductions would have nothing to do");
+    if (type != op.getType())
+      return rewriter.notifyMatchFailure(op, "the result's sizes are known, the operand's are not");
     Primitives make(rewriter, op.getLoc());
     Value x = make.cast(op.getX(), element);
     Value shifted = make.apply<SubOp>(x, make.reduce(x, ReduceKind::Max, 1));
@@ -129,6 +131,8 @@ struct ExpandLayerNorm : OpRewritePattern<LayerNormOp> {
     std::optional<int64_t> length = rowLength(type, rank);
     if (!element || !length)
       return rewriter.notifyMatchFailure(op, "not floating point over known sizes");
+    if (type != op.getType())
+      return rewriter.notifyMatchFailure(op, "the result's sizes are known, the operand's are not");
     Primitives make(rewriter, op.getLoc());
     Value x = make.cast(op.getX(), element);
     Value result = normalise(make, x, rank, *length, op.getEps().convertToDouble(), op.getRms());

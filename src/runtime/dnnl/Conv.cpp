@@ -2,7 +2,6 @@
 #include "runtime/dnnl/Dnnl.h"
 #include "runtime/kernels/conv/Problem.h"
 #include "runtime/kernels/elementwise/Strided.h"
-#include "runtime/threads/Pool.h"
 
 namespace ingot {
 namespace {
@@ -57,21 +56,12 @@ public:
                                {DNNL_ARG_BIAS, hasBias ? &biasDesc : nullptr, biasData},
                                {residualArgument, isFused && hasResidual ? &resultDesc : nullptr, residualData}},
                               args.scratch));
-    if (!isFused)
-      finish(static_cast<float *>(args.results[0]), static_cast<const float *>(residualData));
+    tail.run(static_cast<float *>(args.results[0]), static_cast<const float *>(residualData));
     return {};
   }
 
 private:
   friend class Builder;
-
-  /// Residual and activation, where oneDNN's implementation cannot do them.
-  void finish(float *result, const float *added) const {
-    parallelFor(0, count, 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        result[i] = activate(activation, added ? result[i] + added[i] : result[i]);
-    });
-  }
 
   DnnlPrimitive primitive;
   ScratchLayout scratch;
@@ -80,8 +70,7 @@ private:
   std::shared_ptr<memory> packed;
   int residualArgument = 0;
   bool hasBias = false, hasResidual = false, isFused = true;
-  Activation activation = Activation::None;
-  int64_t count = 0;
+  Tail tail;
 };
 
 memory::dims minusOne(std::span<const int64_t> list) {
@@ -159,8 +148,7 @@ private:
   Status makePrimitive() {
     const memory::desc plain = weightDesc(problem);
     const bool needsTail = problem.residual || problem.activation != Activation::None;
-    // The sigmoid that transposed ones have is 0 for NaN, and raises no flag.
-    if (!problem.transposed || problem.activation != Activation::Sigmoid) {
+    if (canFuse(problem.activation)) {
       try {
         return usePrimitive(plain, true);
       } catch (const dnnl::error &) {
@@ -169,8 +157,7 @@ private:
       }
     }
     kernel->isFused = false;
-    kernel->activation = problem.activation;
-    kernel->count = problem.result.numel();
+    kernel->tail = {problem.activation, true, problem.result.numel()};
     return usePrimitive(plain, false);
   }
 

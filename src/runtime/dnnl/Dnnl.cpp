@@ -1,8 +1,11 @@
 #include "runtime/dnnl/Dnnl.h"
 
 #include "base/MappedFile.h"
+#include "runtime/kernels/gemm/Activate.h"
 #include "runtime/kernels/gemm/SharedByAddress.h"
+#include "runtime/threads/Pool.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ingot {
@@ -49,27 +52,49 @@ dnnl::primitive_attr dnnlAttr(dnnl::post_ops postOps) {
 void appendActivation(dnnl::post_ops &postOps, Activation activation) {
   using dnnl::algorithm;
   switch (activation) {
-  case Activation::None:
-    return;
   case Activation::Relu:
     return postOps.append_eltwise(algorithm::eltwise_relu, 0, 0);
   case Activation::Relu6:
     return postOps.append_eltwise(algorithm::eltwise_clip, 0, 6);
-  case Activation::Gelu:
-    return postOps.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
-  case Activation::GeluTanh:
-    return postOps.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
-  case Activation::Silu:
-    return postOps.append_eltwise(algorithm::eltwise_swish, 1, 0);
-  case Activation::Sigmoid:
-    return postOps.append_eltwise(algorithm::eltwise_logistic, 0, 0);
-  case Activation::Tanh:
-    return postOps.append_eltwise(algorithm::eltwise_tanh, 0, 0);
   case Activation::HardSwish:
     return postOps.append_eltwise(algorithm::eltwise_hardswish, 1.0f / 6.0f, 0.5f);
   case Activation::HardSigmoid:
     return postOps.append_eltwise(algorithm::eltwise_hardsigmoid, 1.0f / 6.0f, 0.5f);
+  default:
+    return;
   }
+}
+
+bool canFuse(Activation activation) {
+  switch (activation) {
+  case Activation::Gelu:
+  case Activation::GeluTanh:
+  case Activation::Silu:
+  case Activation::Sigmoid:
+  case Activation::Tanh:
+    return false;
+  default:
+    return true;
+  }
+}
+
+void Tail::run(float *result, const float *added) const {
+  constexpr int64_t kPiece = 4096; // stays in the nearest cache
+  parallelFor(0, (count + kPiece - 1) / kPiece, 4, [&](int64_t first, int64_t last) {
+    const int64_t end = std::min(count, last * kPiece);
+    for (int64_t begin = first * kPiece; begin < end; begin += kPiece) {
+      const int64_t length = std::min(kPiece, end - begin);
+      auto add = [&] {
+        for (int64_t i = begin; added && i < begin + length; ++i)
+          result[i] += added[i];
+      };
+      if (addsFirst)
+        add();
+      gemm::activateAll(activation, result + begin, length);
+      if (!addsFirst)
+        add();
+    }
+  });
 }
 
 Result<std::shared_ptr<dnnl::memory>> packWeights(const void *data, const dnnl::memory::desc &from,

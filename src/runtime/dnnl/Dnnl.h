@@ -32,7 +32,21 @@ dnnl::memory::desc dnnlDesc(std::span<const int64_t> sizes, std::span<const int6
 
 /// User-managed scratch, and f32 means f32: no silent bfloat16.
 dnnl::primitive_attr dnnlAttr(dnnl::post_ops postOps);
+/// Only of those that oneDNN may compute.
 void appendActivation(dnnl::post_ops &postOps, Activation activation);
+/// Whether oneDNN may compute it: some of its implementations of exponentials have a number for NaN, or another infinity,
+/// and raise no flag.
+bool canFuse(Activation activation);
+
+/// Activation and residual of a dense result, where oneDNN does not compute them.
+struct Tail {
+  Activation activation = Activation::None;
+  bool addsFirst = false;
+  int64_t count = 0; ///< 0: there is nothing to do
+
+  /// `added` may be null.
+  void run(float *result, const float *added) const;
+};
 
 /// `data` (described by `from`) in the layout `to`. Bindings of one program share packed weights: they are
 /// found by address and layout while somebody uses them.

@@ -44,13 +44,15 @@ public:
 
   Status run(const KernelArgs &args) const override {
     void *weights = packed ? packed->get_data_handle() : b.prepare(args, MatmulB);
-    return primitive.run(
-        {{DNNL_ARG_SRC, &aDesc, a.prepare(args, MatmulA)},
-         {DNNL_ARG_WEIGHTS, &bDesc, weights},
-         {DNNL_ARG_DST, &resultDesc, args.results[0]},
-         {biasArgument, bias.present ? &biasDesc : nullptr, bias.prepare(args, MatmulBias)},
-         {residualArgument, residual.present ? &residualDesc : nullptr, residual.prepare(args, MatmulResidual)}},
-        args.scratch);
+    void *added = residual.prepare(args, MatmulResidual);
+    INGOT_CHECK(primitive.run({{DNNL_ARG_SRC, &aDesc, a.prepare(args, MatmulA)},
+                               {DNNL_ARG_WEIGHTS, &bDesc, weights},
+                               {DNNL_ARG_DST, &resultDesc, args.results[0]},
+                               {biasArgument, bias.present ? &biasDesc : nullptr, bias.prepare(args, MatmulBias)},
+                               {residualArgument, residualArgument ? &residualDesc : nullptr, added}},
+                              args.scratch));
+    tail.run(static_cast<float *>(args.results[0]), static_cast<const float *>(added));
+    return {};
   }
 
 private:
@@ -62,6 +64,7 @@ private:
   memory::desc aDesc, bDesc, resultDesc, biasDesc, residualDesc;
   int biasArgument = DNNL_ARG_BIAS, residualArgument = 0;
   std::shared_ptr<memory> packed;
+  Tail tail;
 };
 
 memory::desc descOf(const TensorDesc &desc) {
@@ -142,13 +145,18 @@ private:
       else
         kernel->biasArgument = appendAdd(full);
     }
-    appendActivation(postOps, problem.activation);
+    const bool isFused = canFuse(problem.activation);
+    if (isFused)
+      appendActivation(postOps, problem.activation);
+    else
+      kernel->tail = {problem.activation, false, problem.result.numel()};
     if (problem.residual) {
       kernel->residual.present = true;
       kernel->residualDesc = full;
       if (!problem.residual->isContiguous())
         spreadInto(kernel->residual, problem.result, *problem.residual);
-      kernel->residualArgument = appendAdd(full);
+      if (isFused)
+        kernel->residualArgument = appendAdd(full);
     }
   }
 

@@ -71,6 +71,16 @@ func.func @dynamic_row(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
   return %r : tensor<4x?xf32>
 }
 
+// The result knows more than the operand: stays.
+// CHECK-LABEL: @known_result
+// CHECK: ingot.layer_norm
+// CHECK: ingot.softmax
+func.func @known_result(%x: tensor<?x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>) {
+  %r = ingot.layer_norm %x {rank = 1 : i64, eps = 1.0e-5 : f64, rms = false} : (tensor<?x8xf32>) -> tensor<1x8xf32>
+  %s = ingot.softmax %x {axis = 1 : i64, log = false} : (tensor<?x8xf32>) -> tensor<1x8xf32>
+  return %r, %s : tensor<1x8xf32>, tensor<1x8xf32>
+}
+
 // CHECK-LABEL: @group_norm
 // CHECK: ingot.reshape %{{.*}} : (tensor<1x4x8xf32>) -> tensor<1x2x16xf32>
 // CHECK: ingot.rsqrt

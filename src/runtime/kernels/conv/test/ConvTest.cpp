@@ -169,9 +169,11 @@ TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
 TEST(Conv, KeepsWhatIsNotFinite) {
   std::vector<Shape> list = shapes();
   list.push_back({{1, 64, 13, 12}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}); // Winograd
+  list.push_back({{4, 4, 3}, {6, 2, 1}, {1}, {1}, {1}, {1}, {0}, 2});
   for (const Shape &shape : list)
-    for (std::string activation : {"none", "relu", "relu6", "sigmoid", "hard_sigmoid"})
-      for (double special : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    for (std::string activation :
+         {"none", "relu", "relu6", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "hard_swish", "hard_sigmoid"})
+      for (double special : {std::nan(""), -std::nan(""), -std::numeric_limits<double>::infinity()}) {
         Case testCase = conv(shape);
         if (shape.x[0] == 0)
           continue;

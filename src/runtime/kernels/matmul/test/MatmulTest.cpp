@@ -80,16 +80,19 @@ TEST(Matmul, ManySmallMatrices) {
 }
 
 TEST(Matmul, KeepsNan) {
-  for (std::string activation : {"relu", "relu6", "sigmoid", "hard_sigmoid"})
-    for (bool hasMore : {false, true}) {
-      Case testCase = matmul(noise({40, 50}, 1), noise({50, 70}, 2), activation);
-      testCase.operands[0]->set(7, std::nan(""));
-      if (hasMore) {
-        testCase.operands.push_back(noise({70}, 3));
-        testCase.operands.push_back(noise({40, 70}, 4));
+  for (std::string activation :
+       {"relu", "relu6", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "hard_swish", "hard_sigmoid"})
+    for (double special : {std::nan(""), -std::nan("")})
+      for (bool hasMore : {false, true}) {
+        Case testCase = matmul(noise({40, 50}, 1), noise({50, 70}, 2), activation);
+        testCase.operands[0]->set(7, special);
+        if (hasMore) {
+          testCase.operands.push_back(noise({70}, 3));
+          testCase.operands.push_back(noise({40, 70}, 4));
+        }
+        SCOPED_TRACE(activation);
+        expectFast(testCase, "Dnnl", bindReferenceMatmul, 2e-5);
       }
-      expectFast(testCase, "Dnnl", bindReferenceMatmul, 2e-5);
-    }
 }
 
 TEST(Matmul, BooleansWhereThereIsNothingToCompute) {
