@@ -103,6 +103,8 @@ Result<ScatterProblem> makeScatter(const StepContext &context) {
   problem.xCount = x->numel();
   problem.axisSize = x->sizes[problem.axis];
   problem.index = *index;
+  if (index->numel() == 0)
+    problem.attrs.kind = Combine::None; // as good as any where there is nothing to combine, and of every type
   return problem;
 }
 
@@ -216,6 +218,8 @@ Result<PutProblem> makePut(const StepContext &context) {
   problem.outer = product(sizes.first(first));
   problem.rows = product(sizes.subspan(first, last - first + 1));
   problem.inner = product(sizes.subspan(last + 1));
+  if (product(problem.pickSizes) == 0)
+    problem.attrs.kind = Combine::None; // see makeScatter
   return problem;
 }
 
