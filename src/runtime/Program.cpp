@@ -353,7 +353,10 @@ Status Program::Impl::execute(const Binding &binding, const Call &call, std::spa
   binding.placeBuffers(arena.get(), bases);
   std::vector<std::shared_ptr<std::byte>> made;
   INGOT_CHECK(placeOutside(binding, call, outputs, bases, made));
-  INGOT_CHECK(binding.run(bases));
+  {
+    ComputeScope computes;
+    INGOT_CHECK(binding.run(bases));
+  }
   for (int32_t number : binding.replacedStates()) {
     const Buffer &buffer = binding.buffers()[static_cast<size_t>(number)];
     const StateMemory &state = call.memory[static_cast<size_t>(buffer.index)];

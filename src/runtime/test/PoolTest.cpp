@@ -46,6 +46,33 @@ TEST_F(PoolTest, NestedCallsRunInline) {
   EXPECT_EQ(total, 100);
 }
 
+TEST_F(PoolTest, ThreadsThatComputeShare) {
+  setNumThreads(4);
+  auto piecesOfOneCall = [] {
+    std::atomic<int> pieces = 0;
+    parallelFor(0, 4, 1, [&](int64_t, int64_t) { ++pieces; });
+    return pieces.load();
+  };
+  ComputeScope outer, inner; // one thread counts once
+  EXPECT_EQ(piecesOfOneCall(), 4);
+  std::atomic<bool> stops = false;
+  std::atomic<int> others = 0;
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 3; ++i)
+    busy.emplace_back([&] {
+      ComputeScope scope;
+      for (++others; !stops;)
+        std::this_thread::yield();
+    });
+  while (others < 3)
+    std::this_thread::yield();
+  EXPECT_EQ(piecesOfOneCall(), 1);
+  stops = true;
+  for (std::thread &thread : busy)
+    thread.join();
+  EXPECT_EQ(piecesOfOneCall(), 4);
+}
+
 TEST_F(PoolTest, ConcurrentCallers) {
   setNumThreads(2);
   std::atomic<int64_t> total = 0;

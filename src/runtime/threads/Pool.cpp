@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <pthread.h>
 #include <sched.h>
 #include <set>
 #include <string>
@@ -17,6 +18,16 @@ namespace {
 constexpr int kMaxThreads = 256;
 
 std::atomic<int> requestedThreads{0};
+
+/// Threads inside of a ComputeScope, and how deep this one is in them.
+std::atomic<int> computing{0};
+thread_local int scopes = 0;
+
+/// In a child process there is nobody else.
+const int afterFork = pthread_atfork(nullptr, nullptr, [] { computing = scopes > 0 ? 1 : 0; });
+
+/// The calling thread's part of numThreads().
+int threadShare() { return std::max(1, numThreads() / std::max(1, computing.load(std::memory_order_relaxed))); }
 
 bool readNumber(const std::string &path, int &number) {
   std::ifstream file(path);
@@ -80,13 +91,24 @@ void setNumThreads(int count) { requestedThreads.store(std::clamp(count, 0, kMax
 
 ThreadScope::ThreadScope() { threads::allow(numThreads()); }
 
+ComputeScope::ComputeScope() {
+  if (scopes++ == 0)
+    computing.fetch_add(1, std::memory_order_relaxed);
+  threads::allow(threadShare());
+}
+
+ComputeScope::~ComputeScope() {
+  if (--scopes == 0)
+    computing.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void parallelForImpl(int64_t begin, int64_t end, int64_t grain, RangeFunction fn, void *context) {
   if (begin >= end)
     return;
   int64_t length = end - begin;
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = (length - 1) / grain + 1;
-  int count = static_cast<int>(std::min<int64_t>(numThreads(), pieces));
+  int count = static_cast<int>(std::min<int64_t>(threadShare(), pieces));
   if (threads::isParallel() || (count = threads::worthwhile(count)) <= 1) {
     fn(context, begin, end);
     return;

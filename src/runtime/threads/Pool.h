@@ -21,6 +21,15 @@ struct ThreadScope {
   ThreadScope();
 };
 
+/// A thread that computes. Several of them at once share the threads that one alone may use: where all have work, helpers would only
+/// be in each other's way.
+struct ComputeScope {
+  ComputeScope();
+  ~ComputeScope();
+  ComputeScope(const ComputeScope &) = delete;
+  ComputeScope &operator=(const ComputeScope &) = delete;
+};
+
 /// Pieces per thread when there is enough work: a thread that is late (a busy neighbour) leaves its last pieces to the others, which
 /// wait for no more than one of them.
 inline constexpr int64_t kPiecesPerThread = 16;
