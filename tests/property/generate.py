@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -15,6 +16,8 @@ from property.patterns import PATTERNS
 
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 8, 16, 17, 33)
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+# Lines whose results are as many as the content says.
+COUNTED = re.compile(r"(nonzero|masked_select|argwhere|unique|bincount)\(|where\([^,]*\)\[0\]")
 Item = TypeVar("Item")
 
 
@@ -121,7 +124,8 @@ class Generator:
         """Row by row in memory of its own, and of known sizes: as_strided is refused elsewhere."""
         value = self.value_of(name)
         is_all = value.untyped_storage().nbytes() == value.numel() * value.element_size()
-        return value.is_contiguous() and is_all and not self.is_dynamic
+        is_counted = any(COUNTED.search(line) for line in self.lines)
+        return value.is_contiguous() and is_all and not self.is_dynamic and not is_counted
 
     def axis(self, name: str) -> int:
         rank = max(self.value_of(name).dim(), 1)
