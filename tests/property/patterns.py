@@ -296,7 +296,7 @@ WRITES = [
     "put_(torch.tensor([0, -1]), torch.tensor([1, 2]).to({b}.dtype))",
     "copy_({b}.flip(0))",
 ]
-# Other ways to write. Of many pieces a few: torch.export takes minutes over a thousand writes to the pieces of one tensor.
+# Other ways to write. Of many pieces a few: torch.export takes minutes over a thousand writes to pieces of one tensor.
 STATEMENTS = [
     "{p} += 1",
     "{p} -= {s}",
