@@ -33,4 +33,16 @@ const pt2::Weight *WeightTable::find(const std::string &key) const {
   return it == byKey.end() ? nullptr : it->second;
 }
 
+std::vector<std::string> WeightTable::neighbours(const std::string &key) const {
+  std::vector<std::string> found;
+  const pt2::Weight *weight = find(key);
+  if (!weight)
+    return found;
+  auto [first, last] = byPlace.equal_range(weight->storage.data());
+  for (auto it = first; it != last; ++it)
+    if (it->second != key && byKey.at(it->second)->overlaps(*weight))
+      found.push_back(it->second);
+  return found;
+}
+
 } // namespace ingot

@@ -18,6 +18,8 @@ public:
   Result<std::string> add(const pt2::Program &program, const pt2::InputSpec &input, const std::string &prefix = "");
   /// Null for keys that were never given out.
   const pt2::Weight *find(const std::string &key) const;
+  /// The other keys whose weights have memory in common with this one.
+  std::vector<std::string> neighbours(const std::string &key) const;
 
 private:
   std::map<std::string, const pt2::Weight *> byKey;

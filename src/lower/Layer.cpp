@@ -28,6 +28,27 @@ LogicalResult lowerBilinear(LowerContext &ctx) {
   return ctx.replace(ctx.reshape(sum, shape));
 }
 
+/// The sum over some dimensions of the product of three tensors, each with dimensions of size 1 put in: what a decomposed
+/// `bilinear` is.
+LogicalResult lowerTrilinear(LowerContext &ctx) {
+  Type dtype = ctx.resultDtype(), compute = computeType(dtype);
+  auto factor = [&](StringRef name, StringRef expanded) {
+    Value x = ctx.cast(ctx.tensor(name), compute);
+    SmallVector<int64_t> dims = ctx.integers(expanded);
+    llvm::sort(dims);
+    for (int64_t dim : dims)
+      if (x && dim >= 0 && dim <= rankOf(x))
+        x = ctx.insertDim(x, dim);
+    return x;
+  };
+  Value a = factor("i1", "expand1"), b = factor("i2", "expand2"), c = factor("i3", "expand3");
+  if (rankOf(a) != rankOf(b) || rankOf(a) != rankOf(c) || ctx.integers("sumdim").empty())
+    return ctx.refuse("needs three tensors of one rank, and dimensions to add up");
+  SmallVector<int64_t> dims = ctx.axes("sumdim", rankOf(a));
+  Value product = ctx.binary<MulOp>(ctx.binary<MulOp>(a, c), b);
+  return ctx.replace(ctx.cast(ctx.dropDims(ctx.reduce(ReduceKind::Sum, product, dims), dims), dtype));
+}
+
 /// A convolution over time of [T, B, C] with a weight [K, C, O].
 LogicalResult lowerConvTbc(LowerContext &ctx) {
   Value x = ctx.tensor("self"), weight = ctx.tensor("weight"), bias = ctx.tensor("bias");

@@ -201,6 +201,11 @@ Value LowerContext::conform(Value value, Type wanted, size_t result) {
     return value;
   auto have = dyn_cast<RankedTensorType>(value.getType());
   auto want = dyn_cast<RankedTensorType>(wanted);
+  if (auto complex = want ? dyn_cast<ComplexType>(want.getElementType()) : ComplexType();
+      complex && complex.getElementType().isF16()) {
+    (void)refuse("complex32 is not supported");
+    return {};
+  }
   if (!have || !want || have.getElementType() != want.getElementType() || failed(verifyCompatibleShape(have, want))) {
     std::string text;
     llvm::raw_string_ostream(text) << "the lowering of " << op.getTarget() << " made " << value.getType()

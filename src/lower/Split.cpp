@@ -1,5 +1,6 @@
 // Slices, pieces, and their inverses.
 #include "dialect/ControlOps.h"
+#include "lower/Join.h"
 #include "lower/Lowering.h"
 
 using namespace mlir;
@@ -300,10 +301,7 @@ LogicalResult lowerCat(LowerContext &ctx) {
   SmallVector<Value> values = promoted(ctx, ctx.tensors("tensors"));
   if (values.empty())
     return failure(); // promoted said why
-  // PyTorch ignores empty vectors among tensors of any rank.
-  auto isNothing = [](Value value) { return rankOf(value) == 1 && shapeOf(value).front() == 0; };
-  if (!llvm::all_of(values, isNothing))
-    llvm::erase_if(values, isNothing);
+  dropNothing(values);
   if (!haveOneRank(ctx, values))
     return failure(); // haveOneRank said why
   if (rankOf(values.front()) == 0)

@@ -1,4 +1,5 @@
 // Tensors put side by side, and brought to a common rank or shape.
+#include "lower/Join.h"
 #include "lower/Pick.h"
 
 using namespace mlir;
@@ -28,7 +29,8 @@ LogicalResult replaceAtLeast(LowerContext &ctx, int64_t rank) {
 }
 
 /// The tensors in the result's type, joined along `axis`.
-LogicalResult join(LowerContext &ctx, ArrayRef<Value> values, int64_t axis) {
+LogicalResult join(LowerContext &ctx, SmallVector<Value> values, int64_t axis) {
+  dropNothing(values);
   SmallVector<Value> cast;
   for (Value value : values) {
     if (rankOf(value) <= axis || rankOf(value) != rankOf(values.front()))

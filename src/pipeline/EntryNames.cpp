@@ -34,6 +34,8 @@ private:
   Status add(func::FuncOp func, unsigned argument, const std::string &name) {
     State state{func, func.getArgument(argument).getType(),
                 func.getArgAttrOfType<StringAttr>(argument, attr::kInitial)};
+    if (state.initial)
+      INGOT_CHECK(checkApart(func, state.initial.str()));
     auto [known, isNew] = states.try_emplace(name, state);
     if (isNew)
       return {};
@@ -47,6 +49,28 @@ private:
           .note("states of one name are shared; give them different state_names");
     func.setArgAttr(argument, attr::kInitial, other.initial);
     return {};
+  }
+
+  /// A write to one of two views of the same memory would have to be seen in the other.
+  Status checkApart(func::FuncOp func, const std::string &written) const {
+    for (const std::string &other : weights.neighbours(written))
+      if (isUsed(func, other))
+        return unsupportedError("'" + written + "' and '" + other + "' share memory, and `" + func.getSymName().str() +
+                                "` writes to '" + written + "'")
+            .note("register one buffer, and make the other from it where it is used: `self.row = self.table[1]` is "
+                  "`row = self.table[1]` in forward()");
+    return {};
+  }
+
+  static bool isUsed(func::FuncOp func, const std::string &weight) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (auto initial = func.getArgAttrOfType<StringAttr>(i, attr::kInitial); initial && initial.str() == weight)
+        return true;
+    return func
+        .walk([&](WeightOp op) {
+          return op.getKey() == weight && !op->use_empty() ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   bool hasSameValue(StringAttr a, StringAttr b) const {

@@ -35,6 +35,10 @@ struct Weight {
   std::span<const std::byte> storage;
 
   int64_t elementCount() const;
+  /// The index behind the view's last element; nullopt on overflow.
+  std::optional<int64_t> end() const;
+  /// Whether they have memory in common. The gaps of a strided view count as its memory.
+  bool overlaps(const Weight &other) const;
   /// The address of the view's first element.
   const std::byte *data() const { return storage.data() + storageOffset * byteSize(dtype); }
   bool isContiguous() const;

@@ -6,19 +6,6 @@ using namespace ingot::pt2;
 
 namespace {
 
-/// The index behind the view's last element; nullopt on overflow.
-std::optional<int64_t> viewEnd(const Weight &weight) {
-  int64_t last = weight.storageOffset;
-  for (size_t d = 0; d < weight.sizes.size(); ++d) {
-    std::optional<int64_t> reach = checkedMul(weight.sizes[d] - 1, weight.strides[d]);
-    std::optional<int64_t> sum = reach ? checkedAdd(last, *reach) : std::nullopt;
-    if (!sum)
-      return std::nullopt;
-    last = *sum;
-  }
-  return checkedAdd<int64_t>(last, 1);
-}
-
 bool hasNegative(const std::vector<int64_t> &numbers) {
   for (int64_t number : numbers)
     if (number < 0)
@@ -27,6 +14,25 @@ bool hasNegative(const std::vector<int64_t> &numbers) {
 }
 
 } // namespace
+
+std::optional<int64_t> Weight::end() const {
+  int64_t last = storageOffset;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    std::optional<int64_t> reach = checkedMul(sizes[d] - 1, strides[d]);
+    std::optional<int64_t> sum = reach ? checkedAdd(last, *reach) : std::nullopt;
+    if (!sum)
+      return std::nullopt;
+    last = *sum;
+  }
+  return checkedAdd<int64_t>(last, 1);
+}
+
+bool Weight::overlaps(const Weight &other) const {
+  if (storage.data() != other.storage.data() || elementCount() == 0 || other.elementCount() == 0)
+    return false;
+  auto endOf = [](const Weight &weight) { return weight.storage.data() + *weight.end() * byteSize(weight.dtype); };
+  return data() < endOf(other) && other.data() < endOf(*this);
+}
 
 int64_t Weight::elementCount() const { return checkedElementCount(sizes).value_or(0); }
 
@@ -77,7 +83,7 @@ Status pt2::checkView(const std::string &name, const Weight &weight) {
     return unsupportedError("weight '" + name +
                             "' was saved without data (a fake or meta tensor); load the model's "
                             "real weights before exporting it");
-  std::optional<int64_t> end = viewEnd(weight);
+  std::optional<int64_t> end = weight.end();
   if (!end || *end > available)
     return bad("reaches outside its storage of " + std::to_string(weight.storage.size()) + " bytes");
   return {};
