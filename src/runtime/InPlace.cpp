@@ -132,6 +132,9 @@ private:
     if (made < 0 || source.buffer == root || bufferAt(source.buffer).kind != BufferKind::Arena)
       return;
     const DraftStep &producer = draftAt(made);
+    // All of it: what is beside the slice must not be changed.
+    if (producer.results[0].desc.numel() != draft.operands[1].desc.numel())
+      return;
     for (size_t i = 0; i < producer.operands.size(); ++i) {
       const Location slice = at(producer.operandAt[i]);
       if (slice.buffer != root || producer.resultAt[0].buffer != source.buffer || !fits(producer, i) ||
