@@ -1,5 +1,7 @@
 #include "import/Guards.h"
 
+#include "base/Log.h"
+#include "import/GraphImporter.h"
 #include "import/SignatureText.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -12,34 +14,63 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// The text of the size that `L['x'].size()[0]` stands for, which `text` begins with; takes it off.
-std::optional<std::string> takeSize(llvm::StringRef &text, const pt2::Graph &graph) {
+/// The number of the input behind `L['flat_args'][2]`, or the name behind `L['tree']['leaf'][0]`, which `text` begins with;
+/// takes it off. Names of inputs inside of others are those of the way to them, with `_` between.
+std::string takeInput(llvm::StringRef &text, const pt2::Program &program) {
+  std::vector<std::string> path;
+  text.consume_front("L");
+  while (text.consume_front("[")) {
+    auto [entry, rest] = text.split(']');
+    path.push_back(entry.trim('\'').str());
+    text = rest;
+  }
+  size_t number = 0;
+  if (path.size() != 2 || path[0] != "flat_args" || llvm::StringRef(path[1]).getAsInteger(10, number))
+    return llvm::join(path, "_");
+  for (const pt2::InputSpec &input : program.signature.inputs)
+    if ((input.kind == pt2::InputKind::UserInput || input.kind == pt2::InputKind::ConstantInput) && number-- == 0)
+      return valueName(input.value);
+  return "";
+}
+
+/// The text of the size that `L['x'].size()[0]`, or of the number that `L['n']` stands for, which `text` begins with; takes it off.
+std::optional<std::string> takeSize(llvm::StringRef &text, const pt2::Program &program) {
+  const std::string name = takeInput(text, program);
+  Result<std::vector<std::string>> dims = dimTexts(program.graph, name);
   size_t axis = 0;
-  if (!text.consume_front("L['"))
+  if (text.consume_front(".size()[") && (text.consumeInteger(10, axis) || !text.consume_front("]")))
     return std::nullopt;
-  auto [name, rest] = text.split("']");
-  if (!rest.consume_front(".size()[") || rest.consumeInteger(10, axis) || !rest.consume_front("]"))
-    return std::nullopt;
-  Result<std::vector<std::string>> dims = dimTexts(graph, name);
   if (!dims || axis >= dims->size())
     return std::nullopt;
-  text = rest;
   return "(" + (*dims)[axis] + ")";
 }
 
-std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Graph &graph) {
+/// Takes the name of a function off that both sides of a condition may have.
+bool takeFunction(llvm::StringRef &guard, std::string &text) {
+  for (llvm::StringRef name :
+       {"max", "min", "math.trunc", "math.floor", "math.ceil", "torch.sym_float", "torch.sym_max", "torch.sym_min"})
+    if (guard.starts_with((name + "(").str())) {
+      text += name;
+      guard = guard.drop_front(name.size());
+      return true;
+    }
+  return false;
+}
+
+std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program &program) {
   std::string text;
   while (!guard.empty()) {
     if (guard.starts_with("L[")) {
-      std::optional<std::string> size = takeSize(guard, graph);
+      std::optional<std::string> size = takeSize(guard, program);
       if (!size)
         return std::nullopt;
       text += *size;
       continue;
     }
+    if (takeFunction(guard, text))
+      continue;
     char c = guard.front();
-    // Names of functions, quotes and other comparisons are not for us.
-    if (!llvm::isDigit(c) && !llvm::StringRef(" +-*/%()=").contains(c))
+    if (!llvm::isDigit(c) && !llvm::StringRef(" +-*/%()=<>!&,.").contains(c))
       return std::nullopt;
     text += c;
     guard = guard.drop_front();
@@ -47,18 +78,54 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Graph &
   return text;
 }
 
+struct Comparison {
+  llvm::StringRef left, sign, right;
+};
+
+/// The only comparison in the text.
+std::optional<Comparison> comparisonIn(llvm::StringRef text) {
+  const size_t begin = text.find_first_of("=!<>"), end = text.find_first_not_of("=!<>", begin);
+  if (end == llvm::StringRef::npos || text.find_first_of("=!<>", end) != llvm::StringRef::npos)
+    return std::nullopt;
+  return Comparison{text.take_front(begin).trim(), text.slice(begin, end), text.drop_front(end).trim()};
+}
+
+/// Exports assume that sizes are not 0 or 1, and need not: nothing of ours depends on it.
+bool isAssumption(const Comparison &condition) {
+  int64_t bound = 0;
+  if (!condition.right.getAsInteger(10, bound))
+    return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == ">=" && bound <= 2) ||
+           (condition.sign == ">" && bound <= 1);
+  if (!condition.left.getAsInteger(10, bound))
+    return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == "<=" && bound <= 2) ||
+           (condition.sign == "<" && bound <= 1);
+  return false;
+}
+
+/// Whole numbers only: neither functions nor other brackets than round ones.
+bool isPlainEquation(const Comparison &condition) {
+  auto isPlain = [](llvm::StringRef text) { return !text.contains('&') && !text.contains('.') && !text.contains(','); };
+  return condition.sign == "==" && isPlain(condition.left) && isPlain(condition.right);
+}
+
 } // namespace
 
 std::vector<SizeEquation> sizeEquations(const pt2::Program &program) {
   std::vector<SizeEquation> equations;
   for (const std::string &guard : program.guards) {
-    std::optional<std::string> text = overSymbols(guard, program.graph);
-    if (!text || llvm::StringRef(*text).count('=') != 2 || llvm::StringRef(*text).count("==") != 1)
+    std::optional<std::string> text = overSymbols(guard, program);
+    std::optional<Comparison> condition = text ? comparisonIn(*text) : std::nullopt;
+    if (!condition) {
+      INGOT_LOG(Warn, "the program was exported under a condition that is not checked: " + guard);
       continue;
-    auto [left, right] = llvm::StringRef(*text).split("==");
-    SizeEquation equation{left.trim().str()};
-    if (right.trim().getAsInteger(10, equation.value))
-      equation = {(left.trim() + " - (" + right.trim() + ")").str(), 0};
+    }
+    if (isAssumption(*condition))
+      continue;
+    SizeEquation equation{condition->left.str()};
+    if (!isPlainEquation(*condition))
+      equation = {*text, 1};
+    else if (condition->right.getAsInteger(10, equation.value))
+      equation = {(condition->left + " - (" + condition->right + ")").str(), 0};
     equations.push_back(std::move(equation));
   }
   return equations;

@@ -1,6 +1,7 @@
 // Scaled dot-product attention.
 #include "lower/AttentionDropout.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,20 +11,30 @@ namespace ingot::lower {
 
 namespace {
 
-/// Leading dimensions of both, broadcast; the heads of k and v may be fewer (grouped) and stay.
-Value broadcastBatch(LowerContext &ctx, Value x, Value like) {
-  int64_t rank = rankOf(like);
-  while (rankOf(x) < rank)
-    x = ctx.insertDim(x, 0);
+/// `x` with the size of `like` in a dimension where its own is 1.
+void expandAs(LowerContext &ctx, Value &x, Value like, int64_t dim) {
+  if (shapeOf(x)[dim] != 1 || shapeOf(like)[dim] == 1)
+    return;
   Sizes sizes = ctx.sizes(x);
-  bool isChanged = false;
-  for (int64_t i = 0; i < rank - 3; ++i) {
-    if (shapeOf(x)[i] != 1 || shapeOf(like)[i] == 1)
-      continue;
-    sizes[i] = ctx.dim(like, i);
-    isChanged = true;
+  sizes[dim] = ctx.dim(like, dim);
+  x = ctx.expand(x, sizes);
+}
+
+/// Brings all to one rank, and leading dimensions to the same sizes. The heads of k and v together may be fewer than q's (grouped).
+void broadcastHeads(LowerContext &ctx, Value &q, Value &k, Value &v) {
+  const int64_t rank = std::max({rankOf(q), rankOf(k), rankOf(v), int64_t{3}}), heads = rank - 3;
+  for (Value *x : {&q, &k, &v})
+    while (rankOf(*x) < rank)
+      *x = ctx.insertDim(*x, 0);
+  for (int64_t dim = 0; dim <= heads; ++dim) {
+    expandAs(ctx, k, v, dim);
+    expandAs(ctx, v, k, dim);
+    expandAs(ctx, q, k, dim);
+    if (dim == heads)
+      break;
+    expandAs(ctx, k, q, dim);
+    expandAs(ctx, v, q, dim);
   }
-  return isChanged ? ctx.expand(x, sizes) : x;
 }
 
 /// Null after refusing.
@@ -35,12 +46,8 @@ Value attention(LowerContext &ctx) {
   }
   double width = static_cast<double>(shapeOf(q).back());
   double scale = ctx.optionalReal("scale").value_or(1 / std::sqrt(width));
-  bool isMatrix = rankOf(q) == 2;
-  if (isMatrix)
-    q = ctx.insertDim(q, 0);
-  k = broadcastBatch(ctx, k, q);
-  v = broadcastBatch(ctx, v, q);
-  q = broadcastBatch(ctx, q, k);
+  bool isMatrix = rankOf(q) == 2 && rankOf(k) == 2 && rankOf(v) == 2;
+  broadcastHeads(ctx, q, k, v);
   Value mask = ctx.optionalTensor("attn_mask");
   if (mask && !isBool(dtypeOf(mask)))
     mask = ctx.cast(mask, dtypeOf(q));

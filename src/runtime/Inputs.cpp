@@ -151,6 +151,9 @@ private:
     std::string sizes;
     for (const auto &[symbol, size] : symbols)
       sizes += (sizes.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+    if (isCondition(range.symbol))
+      return usageError("the program was exported for sizes with " + range.symbol + ", which is not so for " + sizes)
+          .note("export it with an example of these sizes");
     return usageError("the program was exported for sizes with " + range.symbol + " = " + std::to_string(range.min) +
                       ", which is " + std::to_string(*value) + " for " + sizes)
         .note("export it with an example of these sizes");

@@ -4,52 +4,86 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <compare>
 #include <vector>
 
 namespace ingot {
 namespace {
 
-using Number = std::optional<int64_t>;
+template <typename T> using Maybe = std::optional<T>;
+using Number = Maybe<int64_t>;
 
-Number floorDivide(int64_t a, int64_t b) {
-  if (b == 0 || (a == INT64_MIN && b == -1))
-    return std::nullopt;
-  int64_t quotient = a / b;
-  return quotient - (a % b != 0 && (a < 0) != (b < 0));
-}
+/// What an expression is computed with: whole numbers, which must fit, or real ones.
+struct Integers {
+  using Type = int64_t;
 
-Number floorModulo(int64_t a, int64_t b) {
-  if (b == 0 || (a == INT64_MIN && b == -1))
-    return std::nullopt;
-  int64_t rest = a % b; // not a - b * quotient, whose product can be too small for 64 bits
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
+  static Number add(int64_t a, int64_t b) { return checkedAdd(a, b); }
+  static Number multiply(int64_t a, int64_t b) { return checkedMul(a, b); }
+  static Number subtract(int64_t a, int64_t b) {
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : Number(difference);
+  }
+  static Number floorDivide(int64_t a, int64_t b) {
+    if (b == 0 || (a == INT64_MIN && b == -1))
+      return std::nullopt;
+    int64_t quotient = a / b;
+    return quotient - (a % b != 0 && (a < 0) != (b < 0));
+  }
+  static Number modulo(int64_t a, int64_t b) {
+    if (b == 0 || (a == INT64_MIN && b == -1))
+      return std::nullopt;
+    int64_t rest = a % b; // not a - b * quotient, whose product can be too small for 64 bits
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  static Number divide(int64_t a, int64_t b) { return modulo(a, b) == 0 ? floorDivide(a, b) : std::nullopt; }
+  static Number bitAnd(int64_t a, int64_t b) { return a & b; }
+  static Number power(int64_t base, int64_t exponent) {
+    Number result = 1;
+    // 2^63 does not fit any more, so that only -1, 0 and 1 have long powers; sizes never do.
+    if (exponent < 0 || exponent > 63)
+      return std::nullopt;
+    for (int64_t i = 0; result && i < exponent; ++i)
+      result = checkedMul(*result, base);
+    return result;
+  }
+  static Number round(std::string_view, int64_t value) { return value; }
+};
 
-Number subtract(int64_t a, int64_t b) {
-  int64_t difference;
-  return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : Number(difference);
-}
+struct Reals {
+  using Type = double;
 
-Number power(int64_t base, int64_t exponent) {
-  Number result = 1;
-  // 2^63 does not fit any more, so that only -1, 0 and 1 have long powers; sizes never do.
-  if (exponent < 0 || exponent > 63)
-    return std::nullopt;
-  for (int64_t i = 0; result && i < exponent; ++i)
-    result = checkedMul(*result, base);
-  return result;
-}
+  static Maybe<double> add(double a, double b) { return a + b; }
+  static Maybe<double> multiply(double a, double b) { return a * b; }
+  static Maybe<double> subtract(double a, double b) { return a - b; }
+  static Maybe<double> divide(double a, double b) { return b == 0 ? std::nullopt : Maybe<double>(a / b); }
+  static Maybe<double> floorDivide(double a, double b) {
+    return b == 0 ? std::nullopt : Maybe<double>(std::floor(a / b));
+  }
+  static Maybe<double> modulo(double a, double b) {
+    return b == 0 ? std::nullopt : Maybe<double>(a - b * std::floor(a / b));
+  }
+  static Maybe<double> bitAnd(double, double) { return std::nullopt; }
+  static Maybe<double> power(double base, double exponent) { return std::pow(base, exponent); }
+  static Maybe<double> round(std::string_view name, double value) {
+    return name == "trunc" ? std::trunc(value) : name == "ceil" ? std::ceil(value) : std::floor(value);
+  }
+};
 
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
 /// Recursive descent; every function leaves `at` behind what it read, or returns nothing.
-class Parser {
+template <typename Arithmetic> class Parser {
+  using Type = typename Arithmetic::Type;
+  using Number = Maybe<Type>;
+
 public:
   Parser(std::string_view text, const SymbolValues &symbols) : text(text), symbols(symbols) {}
 
   Number parse() {
-    Number value = sum();
+    Number value = bits();
     skipBlanks();
     return at == text.size() ? value : std::nullopt;
   }
@@ -70,9 +104,19 @@ private:
     return true;
   }
 
-  Number sum() {
+  Number bits() {
     if (++depth > kMaxDepth)
       return std::nullopt;
+    Number left = sum();
+    while (left && eat("&")) {
+      Number right = sum();
+      left = right ? Arithmetic::bitAnd(*left, *right) : std::nullopt;
+    }
+    --depth;
+    return left;
+  }
+
+  Number sum() {
     Number left = product();
     while (left) {
       bool isPlus = eat("+");
@@ -81,9 +125,8 @@ private:
       Number right = product();
       if (!right)
         return std::nullopt;
-      left = isPlus ? checkedAdd(*left, *right) : subtract(*left, *right);
+      left = isPlus ? Arithmetic::add(*left, *right) : Arithmetic::subtract(*left, *right);
     }
-    --depth;
     return left;
   }
 
@@ -98,12 +141,10 @@ private:
       Number right = factor();
       if (!right)
         return std::nullopt;
-      if (isExact && (*right == 0 || floorModulo(*left, *right) != 0))
-        return std::nullopt;
       if (isFloor || isExact)
-        left = floorDivide(*left, *right);
+        left = isExact ? Arithmetic::divide(*left, *right) : Arithmetic::floorDivide(*left, *right);
       else
-        left = isModulo ? floorModulo(*left, *right) : checkedMul(*left, *right);
+        left = isModulo ? Arithmetic::modulo(*left, *right) : Arithmetic::multiply(*left, *right);
     }
     return left;
   }
@@ -114,12 +155,12 @@ private:
     Number value;
     if (eat("-")) {
       value = factor();
-      value = value ? subtract(0, *value) : value;
+      value = value ? Arithmetic::subtract(0, *value) : value;
     } else {
       value = atom();
       if (value && eat("**")) {
         Number exponent = factor();
-        value = exponent ? power(*value, *exponent) : exponent;
+        value = exponent ? Arithmetic::power(*value, *exponent) : exponent;
       }
     }
     --depth;
@@ -128,7 +169,7 @@ private:
 
   Number atom() {
     if (eat("(")) {
-      Number value = sum();
+      Number value = bits();
       return eat(")") ? value : std::nullopt;
     }
     skipBlanks();
@@ -138,46 +179,50 @@ private:
         ++at;
       return nameOrCall(text.substr(begin, at - begin));
     }
-    int64_t value = 0;
-    for (; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])); ++at) {
-      Number shifted = checkedMul<int64_t>(value, 10);
-      Number next = shifted ? checkedAdd<int64_t>(*shifted, text[at] - '0') : shifted;
-      if (!next)
-        return std::nullopt;
-      value = *next;
-    }
-    return at > begin ? Number(value) : std::nullopt;
+    Type value = 0;
+    auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc() || text[at] == '-')
+      return std::nullopt;
+    at = static_cast<size_t>(end - text.data());
+    return value;
   }
 
   Number nameOrCall(std::string_view name) {
     if (!eat("(")) {
       auto it = symbols.find(name);
-      return it == symbols.end() ? std::nullopt : Number(it->second);
+      return it == symbols.end() ? std::nullopt : Number(static_cast<Type>(it->second));
     }
-    std::vector<int64_t> arguments;
+    std::vector<Type> arguments;
     do {
-      Number argument = sum();
+      Number argument = bits();
       if (!argument)
         return std::nullopt;
       arguments.push_back(*argument);
     } while (eat(","));
+    for (std::string_view scope : {"math.", "torch."})
+      if (name.starts_with(scope))
+        name.remove_prefix(scope.size());
     return eat(")") ? call(name, arguments) : std::nullopt;
   }
 
-  static Number call(std::string_view name, const std::vector<int64_t> &arguments) {
-    if (name == "Max")
+  static Number call(std::string_view name, const std::vector<Type> &arguments) {
+    if (name == "Max" || name == "max" || name == "sym_max")
       return *std::ranges::max_element(arguments);
-    if (name == "Min")
+    if (name == "Min" || name == "min" || name == "sym_min")
       return *std::ranges::min_element(arguments);
+    if (arguments.size() == 1 && (name == "trunc" || name == "ceil" || name == "floor"))
+      return Arithmetic::round(name, arguments[0]);
+    if (arguments.size() == 1 && (name == "sym_float" || name == "ToFloat"))
+      return arguments[0];
     if (arguments.size() != 2)
       return std::nullopt;
     if (name == "Mod" || name == "PythonMod")
-      return floorModulo(arguments[0], arguments[1]);
+      return Arithmetic::modulo(arguments[0], arguments[1]);
     if (name == "FloorDiv" || name == "CleanDiv")
-      return floorDivide(arguments[0], arguments[1]);
+      return Arithmetic::floorDivide(arguments[0], arguments[1]);
     if (name == "CeilDiv") {
-      Number quotient = floorDivide(arguments[0], arguments[1]);
-      Number rest = floorModulo(arguments[0], arguments[1]);
+      Number quotient = Arithmetic::floorDivide(arguments[0], arguments[1]);
+      Number rest = Arithmetic::modulo(arguments[0], arguments[1]);
       return quotient ? Number(*quotient + (*rest != 0)) : quotient;
     }
     return std::nullopt;
@@ -189,11 +234,51 @@ private:
   int depth = 0;
 };
 
+struct Comparison {
+  std::string_view left, sign, right;
+};
+
+/// The comparison outside of all brackets, if the text is one.
+std::optional<Comparison> comparisonIn(std::string_view text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    for (std::string_view sign : {"==", "!=", "<=", ">=", "<", ">"})
+      if (depth == 0 && text.substr(i).starts_with(sign))
+        return Comparison{text.substr(0, i), text.substr(i, sign.size()), text.substr(i + sign.size())};
+  }
+  return std::nullopt;
+}
+
+template <typename Arithmetic> Number compare(const Comparison &text, const SymbolValues &symbols) {
+  auto left = Parser<Arithmetic>(text.left, symbols).parse(), right = Parser<Arithmetic>(text.right, symbols).parse();
+  if (!left || !right)
+    return std::nullopt;
+  const auto order = *left <=> *right;
+  const bool isEqual = order == 0, isLess = order < 0;
+  switch (text.sign.front()) {
+  case '=':
+    return isEqual;
+  case '!':
+    return !isEqual;
+  case '<':
+    return isLess || (isEqual && text.sign.size() == 2);
+  default:
+    return !isLess && (!isEqual || text.sign.size() == 2);
+  }
+}
+
 } // namespace
 
 std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols) {
-  return Parser(expression, symbols).parse();
+  std::optional<Comparison> comparison = comparisonIn(expression);
+  if (!comparison)
+    return Parser<Integers>(expression, symbols).parse();
+  Number whole = compare<Integers>(*comparison, symbols);
+  return whole ? whole : compare<Reals>(*comparison, symbols);
 }
+
+bool isCondition(std::string_view expression) { return comparisonIn(expression).has_value(); }
 
 std::set<std::string, std::less<>> symbolsIn(std::string_view expression) {
   std::set<std::string, std::less<>> names;
@@ -223,11 +308,11 @@ std::optional<int64_t> solveFor(std::string_view expression, std::string_view sy
   Number two = at(2);
   if (!zero || !one || !two || *one == *zero)
     return std::nullopt;
-  Number slope = subtract(*one, *zero);
-  Number distance = subtract(value, *zero);
-  if (!slope || !distance || subtract(*two, *one) != slope)
+  Number slope = Integers::subtract(*one, *zero);
+  Number distance = Integers::subtract(value, *zero);
+  if (!slope || !distance || Integers::subtract(*two, *one) != slope)
     return std::nullopt;
-  Number solution = floorDivide(*distance, *slope);
+  Number solution = Integers::floorDivide(*distance, *slope);
   return solution && at(*solution) == value ? solution : std::nullopt;
 }
 

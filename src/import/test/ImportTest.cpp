@@ -107,14 +107,17 @@ TEST_F(ImportTest, equationsOfSizesHaveRanges) {
   pt2::Program program = read("dynamic");
   std::string input = program.signature.inputs.back().value.asTensor();
   std::string size = "L['" + input + "'].size()[0]";
-  program.guards = {"(1 + " + size + ") // 2 == 2", size + " == " + size,   size + " != 1", "2 <= " + size,
-                    "L['nobody'].size()[0] == 2",   "f(" + size + ") == 2", "L['"};
+  program.guards = {"(1 + " + size + ") // 2 == 2",     size + " == " + size,   size + " != 1", "2 <= " + size,
+                    "L['nobody'].size()[0] == 2",       "f(" + size + ") == 2", "L['",          size + " < 9",
+                    "math.trunc(0.5*" + size + ") == 3"};
   std::string symbol = cast<StringAttr>(dimsOfFirst(program)[0]).str();
   auto func = *module->getOps<func::FuncOp>().begin();
   auto symbols = func->getAttrOfType<DictionaryAttr>(attr::kSymbols);
   EXPECT_TRUE(symbols.contains("(1 + (" + symbol + ")) // 2"));
   EXPECT_TRUE(symbols.contains("(" + symbol + ") - ((" + symbol + "))"));
-  EXPECT_EQ(symbols.size(), program.rangeConstraints.size() + 2);
+  EXPECT_TRUE(symbols.contains("(" + symbol + ") < 9"));
+  EXPECT_TRUE(symbols.contains("math.trunc(0.5*(" + symbol + ")) == 3"));
+  EXPECT_EQ(symbols.size(), program.rangeConstraints.size() + 4);
 }
 
 TEST_F(ImportTest, rangesOfSizesAreNotEmpty) {

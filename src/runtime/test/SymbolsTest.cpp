@@ -22,6 +22,20 @@ TEST(Symbols, Evaluates) {
   EXPECT_EQ(evaluate("seq / 4", kSymbols), 3);
 }
 
+TEST(Symbols, Compares) {
+  for (const char *text :
+       {"s0 < seq", "s0 <= 7", "s0 != seq", "seq == 4*u_1", "seq > 11", "s0 >= u_1", "(s0 & (-1) + s0) == 6",
+        "s0 / seq <= 0.6", "0.3*torch.sym_float(s0) > 2.0", "math.trunc(0.5*s0) == u_1", "math.ceil(s0 / 3) == 3",
+        "1 / s0 < 0.15", "max(s0, seq) == seq", "s0**0.5 < 2.7"})
+    EXPECT_EQ(evaluate(text, kSymbols), 1) << text;
+  for (const char *text : {"s0 < 7", "s0 > 7", "s0 != 7", "s0 == 8", "s0 <= 6.5", "s0 / 2 == 3"})
+    EXPECT_EQ(evaluate(text, kSymbols), 0) << text;
+  for (const char *text : {"s9 < 1", "1 <", "< 1", "1 < 2 < 3", "s0 / 0 < 1", "0.5 & s0 == 1", "(1 < 2"})
+    EXPECT_FALSE(evaluate(text, kSymbols)) << text;
+  EXPECT_TRUE(isCondition("s0 < 1"));
+  EXPECT_FALSE(isCondition("s0 - 1"));
+}
+
 TEST(Symbols, RefusesWhatItCannotDo) {
   for (const char *text : {"", "s9", "1 +", "(1", "1)", "2 3", "s0 / 0", "s0 // 0", "s0 % 0", "Foo(1)", "Max()",
                            "9223372036854775807 + 1", "99999999999999999999", "2**64", "seq / 5", "$"})
