@@ -3,6 +3,7 @@
 #include "lower/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
@@ -43,6 +44,28 @@ namespace {
 
 Size toSize(const Number &number) { return number.isStatic() ? Size(number.integer) : Size(number.dynamic); }
 
+/// The iota op wants its scalars in one type.
+Number toFloat(LowerContext &ctx, const Number &number) {
+  if (number.kind == Number::Float)
+    return number;
+  if (number.isStatic())
+    return Number::of(number.asDouble());
+  Type f64 = ctx.builder.getF64Type();
+  return Number::of(ctx.create<arith::SIToFPOp>(f64, number.dynamic).getResult());
+}
+
+/// As countSteps(), at run time.
+Size countRealSteps(LowerContext &ctx, const Number &start, const Number &end, const Number &step) {
+  auto value = [&](const Number &number) -> Value {
+    const Number real = toFloat(ctx, number);
+    return real.isStatic() ? ctx.create<arith::ConstantOp>(ctx.builder.getF64FloatAttr(real.real)).getResult()
+                           : real.dynamic;
+  };
+  Value length = ctx.create<arith::SubFOp>(value(end), value(start));
+  Value count = ctx.create<math::CeilOp>(ctx.create<arith::DivFOp>(length, value(step)).getResult());
+  return ctx.larger(Size(ctx.create<arith::FPToSIOp>(ctx.i64(), count).getResult()), 0);
+}
+
 /// Number of elements from `start` to `end`; nullopt after refusing.
 std::optional<Size> countSteps(LowerContext &ctx, const Number &start, const Number &end, const Number &step) {
   if (start.kind == Number::Int && end.kind == Number::Int && step.kind == Number::Int) {
@@ -53,22 +76,14 @@ std::optional<Size> countSteps(LowerContext &ctx, const Number &start, const Num
     Size count = ctx.ceilDiv(ctx.minus(toSize(end), toSize(start)), toSize(step));
     return ctx.larger(count, 0);
   }
-  if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.asDouble() == 0) {
-    (void)ctx.refuse("real bounds must be known here, and the step must not be zero");
+  if ((step.isStatic() && step.asDouble() == 0) || (!step.isStatic() && isIntegral(ctx.resultDtype()))) {
+    (void)ctx.refuse("the step must not be zero, and be known where real numbers become integers");
     return std::nullopt;
   }
+  if (!start.isStatic() || !end.isStatic() || !step.isStatic())
+    return countRealSteps(ctx, start, end, step);
   double count = std::ceil((end.asDouble() - start.asDouble()) / step.asDouble());
   return Size(static_cast<int64_t>(std::max(count, 0.0)));
-}
-
-/// The iota op wants its scalars in one type.
-Number toFloat(LowerContext &ctx, const Number &number) {
-  if (number.kind == Number::Float)
-    return number;
-  if (number.isStatic())
-    return Number::of(number.asDouble());
-  Type f64 = ctx.builder.getF64Type();
-  return Number::of(ctx.create<arith::SIToFPOp>(f64, number.dynamic).getResult());
 }
 
 } // namespace
@@ -85,7 +100,9 @@ LogicalResult lowerArange(LowerContext &ctx) {
   if (!count)
     return failure(); // countSteps said why
   bool isReal = start.kind == Number::Float || step.kind == Number::Float;
-  if (isReal && isIntegral(ctx.resultDtype())) { // known, as countSteps has seen
+  if (isReal && isIntegral(ctx.resultDtype())) {
+    if (!start.isStatic() || !step.isStatic())
+      return ctx.refuse("real bounds of integers must be known here");
     start = Number::of(static_cast<int64_t>(start.asDouble()));
     step = Number::of(static_cast<int64_t>(step.asDouble()));
     isReal = false;

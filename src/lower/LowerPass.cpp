@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
@@ -81,7 +82,7 @@ struct LowerAtenPass : PassWrapper<LowerAtenPass, OperationPass<func::FuncOp>> {
   StringRef getArgument() const override { return "lower-aten"; }
   StringRef getDescription() const override { return "Lower exported PyTorch nodes to ops of the ingot dialect"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<IngotDialect, arith::ArithDialect>();
+    registry.insert<IngotDialect, arith::ArithDialect, math::MathDialect>();
   }
   void runOnOperation() override {
     // Inner carriers first: those in the regions of a higher-order node.

@@ -2,6 +2,7 @@
 #include "lower/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -145,10 +146,20 @@ LogicalResult lowerSymMod(LowerContext &ctx) {
   return ctx.replace(Value(ctx.create<arith::SubFOp>(pair->a, multiple)));
 }
 
+/// Powers that are real, such as n ** -0.5.
+static LogicalResult realPower(LowerContext &ctx) {
+  std::optional<Scalars> pair = scalars(ctx);
+  if (!pair)
+    return failure(); // scalars said why
+  if (!ctx.op->getResult(0).getType().isF64())
+    return ctx.refuse("of integers only small powers that are known here are supported");
+  return ctx.replace(Value(ctx.create<math::PowFOp>(toFloat(ctx, pair->a), toFloat(ctx, pair->b))));
+}
+
 LogicalResult lowerSymPow(LowerContext &ctx) {
   auto exponent = dyn_cast_or_null<IntegerAttr>(ctx.attr("b"));
   if (!exponent || exponent.getInt() < 0 || exponent.getInt() > 16)
-    return ctx.refuse("only small powers that are known here are supported");
+    return realPower(ctx);
   Value base = scalar(ctx, "a");
   if (!base)
     return failure(); // scalar said why
@@ -229,6 +240,11 @@ LogicalResult lowerSymFloat(LowerContext &ctx) {
 LogicalResult lowerSymInt(LowerContext &ctx) {
   Value x = scalar(ctx, ctx.has("x") ? "x" : "a");
   return x ? ctx.replace(toInt(ctx, x)) : failure();
+}
+
+LogicalResult lowerSymSqrt(LowerContext &ctx) {
+  Value x = scalar(ctx, ctx.has("x") ? "x" : "a");
+  return x ? ctx.replace(Value(ctx.create<math::SqrtOp>(toFloat(ctx, x)))) : failure();
 }
 
 LogicalResult lowerSymIte(LowerContext &ctx) {

@@ -6,6 +6,7 @@
 #include <mlir/Bytecode/BytecodeWriter.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Math/IR/Math.h>
 
 using namespace mlir;
 
@@ -13,7 +14,7 @@ namespace ingot {
 
 void prepareContext(MLIRContext &context) {
   context.printOpOnDiagnostic(false); // errors are for people; the IR can be dumped
-  context.loadDialect<IngotDialect, func::FuncDialect, arith::ArithDialect>();
+  context.loadDialect<IngotDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
 }
 
 Result<std::string> moduleBytecode(ModuleOp module) {

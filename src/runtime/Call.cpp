@@ -125,7 +125,7 @@ Status UserCall::takeInputs(std::span<const TensorView> plain) {
       inputs.push_back(std::move(view));
     } else if (own.push_back(input); next < plain.size()) {
       inputs.push_back(plain[next++]);
-      INGOT_CHECK(separate(*input, inputs.back()));
+      INGOT_CHECK(separate(inputs.back()));
     }
   }
   if (own.size() != plain.size())
@@ -136,16 +136,10 @@ Status UserCall::takeInputs(std::span<const TensorView> plain) {
   return {};
 }
 
-/// An input that shares memory with a state keeps the value it has before the call; one that shares it with an argument that is
-/// changed would have to be changed, too.
-Status UserCall::separate(const Input &about, TensorView &input) {
-  auto shared = std::ranges::find_if(given, [&](const TensorView *state) { return state && overlap(*state, input); });
-  if (shared == given.end())
+/// An input that shares memory with a state keeps the value it has before the call.
+Status UserCall::separate(TensorView &input) {
+  if (std::ranges::none_of(given, [&](const TensorView *state) { return state && overlap(*state, input); }))
     return {};
-  const State &state = entry.function().states[static_cast<size_t>(shared - given.begin())];
-  if (state.isArgument())
-    return usageError("inputs `" + state.name + "` and `" + about.name + "` are given the same memory, and `" +
-                      entry.function().name + "` changes `" + state.name + "`: pass a copy of one");
   TensorDesc desc = TensorDesc::contiguous(input.desc.dtype, input.desc.sizes);
   INGOT_TRY(size_t bytes, checkedBytes(desc));
   INGOT_TRY(std::shared_ptr<std::byte> copy, allocateBlock(bytes));

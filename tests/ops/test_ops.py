@@ -22,6 +22,8 @@ UNREACHABLE = {
     "aten::rnn_relu.data",
     "aten::rnn_tanh.data",
     "aten::narrow.Tensor",
+    "aten::promote_types",  # of the kinds of numbers in `torch.tensor([n, 2.5])`, if they are symbols
+    "aten::result_type.Scalar_Scalar",
     "aten::linalg_lstsq",  # it exports to no graph: the sizes of its results depend on data
     "aten::random.from",  # an argument of that name is no Python
     "aten::sym_constrain_range",
