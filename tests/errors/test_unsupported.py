@@ -53,3 +53,29 @@ def test_python_exception_says_the_same() -> None:
     with pytest.raises(ingot.UnsupportedError) as caught:
         ingot.convert(Mysterious(), (torch.randn(3),))
     check_report(str(caught.value))
+
+
+class SharedBuffers(torch.nn.Module):
+    """Two buffers that are views of one memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        table = torch.zeros(2, 3)
+        self.register_buffer("table", table)
+        self.register_buffer("row", table[1])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.row.add_(x)
+        return self.table.sum(0)
+
+
+class ReadSharedBuffers(SharedBuffers):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.table.sum(0) + self.row + x
+
+
+def test_buffers_that_share_memory_are_not_written() -> None:
+    with pytest.raises(ingot.UnsupportedError, match="'row' and 'table' share memory, and `main` writes to 'row'"):
+        ingot.convert(torch.export.export(SharedBuffers(), (torch.ones(3),)))
+    program = ingot.convert(torch.export.export(ReadSharedBuffers(), (torch.ones(3),)))
+    torch.testing.assert_close(program(torch.ones(3)), torch.ones(3))

@@ -1,0 +1,104 @@
+"""What an export took for granted about sizes is checked in every call, as PyTorch checks it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ingot
+import pytest
+import torch
+from torch.export import Dim
+
+SHAPES = ((4, 16), (20, 6), (5, 5), (3, 17), (8, 16))
+
+
+class Branch(torch.nn.Module):
+    """One of two results, by the sizes."""
+
+    def __init__(self, condition: Callable[[int, int], bool]) -> None:
+        super().__init__()
+        self.condition = condition
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if self.condition(x.shape[0], x.shape[1]) else x * 3
+
+
+class Inside(Branch):
+    """The tensor is inside of something else."""
+
+    def forward(self, given: Any) -> torch.Tensor:  # type: ignore[override]
+        return super().forward(given[0] if isinstance(given, list) else given["x"])
+
+
+CONDITIONS: tuple[Callable[[int, int], bool], ...] = (
+    lambda n, m: n < m,
+    lambda n, m: n >= m,
+    lambda n, m: n != m,
+    lambda n, m: n != 5,
+    lambda n, m: n * m <= 100,
+    lambda n, m: n / m <= 0.5,
+    lambda n, m: 0.3 * n > 1.0,
+    lambda n, m: max(n, m) == m,
+    lambda n, m: m & (m - 1) == 0,
+    lambda n, m: math.ceil(m / 3) == 6,
+    lambda n, m: int(n * 0.5) == 2,
+    lambda n, m: m % 2 == 0,
+)
+
+
+def outcome(call: Callable[[], torch.Tensor]) -> torch.Tensor | None:
+    try:
+        return call()
+    except (AssertionError, ingot.UsageError):
+        return None
+
+
+def check(module: Branch, wrap: Callable[[torch.Tensor], Any], dims: Any, strict: bool, folder: Path) -> None:
+    example = wrap(torch.randn(SHAPES[0]))
+    file = str(folder / "branch.pt2")
+    torch.export.save(torch.export.export(module, (example,), dynamic_shapes=(dims,), strict=strict), file)
+    program, judge = ingot.convert(file), torch.export.load(file).module()
+    refused = 0
+    for shape in SHAPES:
+        given = wrap(torch.randn(shape))
+        expected, actual = outcome(lambda: judge(given)), outcome(lambda: program(given))  # noqa: B023
+        assert (expected is None) == (actual is None), shape
+        if expected is None:
+            refused += 1
+        else:
+            torch.testing.assert_close(actual, expected)
+            torch.testing.assert_close(actual, module(given))
+    assert refused > 0
+
+
+@pytest.mark.parametrize("number", range(len(CONDITIONS)))
+def test_branches(number: int, tmp_path: Path) -> None:
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    check(Branch(CONDITIONS[number]), lambda x: x, dims, strict=False, folder=tmp_path)
+
+
+def test_branches_of_a_strict_export(tmp_path: Path) -> None:
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    check(Branch(lambda n, m: n < m), lambda x: x, dims, strict=True, folder=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["list", "dict"])
+def test_branches_inside_of_containers(kind: str, tmp_path: Path) -> None:
+    dims: Any = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    module = Inside(lambda n, m: m % 2 == 0)
+    if kind == "list":
+        check(module, lambda x: [x], [dims], strict=False, folder=tmp_path)
+    else:
+        check(module, lambda x: {"x": x}, {"x": dims}, strict=False, folder=tmp_path)
+
+
+def test_the_condition_is_named(tmp_path: Path) -> None:
+    file = str(tmp_path / "branch.pt2")
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    branch = Branch(lambda n, m: n < m)
+    torch.export.save(torch.export.export(branch, (torch.ones(4, 16),), dynamic_shapes=(dims,)), file)
+    with pytest.raises(ingot.UsageError, match=r"was exported for sizes with \(s\d+\) < \(s\d+\), which is not so"):
+        ingot.convert(file)(torch.ones(20, 6))
