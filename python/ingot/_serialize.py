@@ -29,7 +29,18 @@ def serialize(program: ExportedProgram) -> SerializedProgram:
         plain = _plain(name, tensor)
         keep_alive.append(plain)
         weights.append(weight_ref(name, plain, is_constant, _is_parameter(tensor)))
-    return SerializedProgram(_json_of(program), weights, keep_alive)
+    return SerializedProgram(_written(program), weights, keep_alive)
+
+
+def _written(program: ExportedProgram) -> bytes:
+    from torch._export.serde.serialize import SerializeError
+
+    try:
+        return _json_of(program)
+    except (SerializeError, NotImplementedError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        why = lines[0] if len(lines) == 1 else f"{lines[0]}\n  {lines[-1]}"
+        raise UnsupportedError(f"PyTorch cannot write the exported program down: {why}") from error
 
 
 def without_transforms(program: ExportedProgram) -> ExportedProgram:
