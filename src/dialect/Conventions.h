@@ -13,6 +13,8 @@ inline constexpr const char *kName = "ingot.name";       ///< string: the name t
 inline constexpr const char *kDims = "ingot.dims";       ///< strings, one a dimension: "s0", "2*s0", "128"
 inline constexpr const char *kState = "ingot.state";     ///< string: name of the state (buffer) it is
 inline constexpr const char *kInitial = "ingot.initial"; ///< string, on state arguments: weight key of the first value
+inline constexpr const char *kReadLate =
+    "ingot.read_late"; ///< unit, on arguments: read after another argument was changed
 inline constexpr const char *kMutates = "ingot.mutates"; ///< string, on results: user input that it replaces
 
 // On functions.

@@ -125,7 +125,7 @@ Status UserCall::takeInputs(std::span<const TensorView> plain) {
       inputs.push_back(std::move(view));
     } else if (own.push_back(input); next < plain.size()) {
       inputs.push_back(plain[next++]);
-      INGOT_CHECK(separate(inputs.back()));
+      INGOT_CHECK(separate(*input, inputs.back()));
     }
   }
   if (own.size() != plain.size())
@@ -137,9 +137,15 @@ Status UserCall::takeInputs(std::span<const TensorView> plain) {
 }
 
 /// An input that shares memory with a state keeps the value it has before the call.
-Status UserCall::separate(TensorView &input) {
-  if (std::ranges::none_of(given, [&](const TensorView *state) { return state && overlap(*state, input); }))
+Status UserCall::separate(const Input &about, TensorView &input) {
+  auto shared = std::ranges::find_if(given, [&](const TensorView *state) { return state && overlap(*state, input); });
+  if (shared == given.end())
     return {};
+  const State &state = entry.function().states[static_cast<size_t>(shared - given.begin())];
+  if (about.isReadLate && state.isArgument())
+    return usageError("inputs `" + state.name + "` and `" + about.name + "` are given the same memory, and `" +
+                      entry.function().name + "` reads `" + about.name + "` after it has changed `" + state.name +
+                      "`: pass a copy of one");
   TensorDesc desc = TensorDesc::contiguous(input.desc.dtype, input.desc.sizes);
   INGOT_TRY(size_t bytes, checkedBytes(desc));
   INGOT_TRY(std::shared_ptr<std::byte> copy, allocateBlock(bytes));

@@ -64,7 +64,8 @@ struct Input {
   ValueId value = kNoValue;
   /// Per dimension: the symbol's expression ("s0", "2*s0"), or the number as text.
   std::vector<std::string> dims;
-  std::string literal; ///< JSON text when the argument is no tensor (None, 3, "x"); value is kNoValue then
+  std::string literal;     ///< JSON text when the argument is no tensor (None, 3, "x"); value is kNoValue then
+  bool isReadLate = false; ///< after another argument was changed, whose memory it must not be in
 };
 
 struct Output {

@@ -84,6 +84,8 @@ json toJson(const Input &input) {
   json object = {{"name", input.name}, {"value", input.value}};
   if (!input.dims.empty())
     object["dims"] = input.dims;
+  if (input.isReadLate)
+    object["read_late"] = true;
   putText(object, "literal", input.literal);
   return object;
 }
@@ -260,6 +262,10 @@ Result<Input> readInput(JsonRef object) {
   INGOT_TRY(input.value, readId(object, "value"));
   INGOT_TRY(input.dims, readList<std::string>(object, "dims", readString));
   INGOT_TRY(input.literal, readOptionalText(object, "literal"));
+  INGOT_TRY(std::optional<JsonRef> readLate, object.optionalMember("read_late"));
+  if (readLate) {
+    INGOT_TRY(input.isReadLate, readLate->boolean());
+  }
   return input;
 }
 

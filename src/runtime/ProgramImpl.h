@@ -65,7 +65,7 @@ private:
   Status checkState(size_t state, const TensorView &tensor) const;
   Status checkOverlaps() const;
   Status takeInputs(std::span<const TensorView> inputs);
-  Status separate(TensorView &input);
+  Status separate(const Input &about, TensorView &input);
 
   const Entry &entry;
   States &states;

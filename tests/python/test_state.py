@@ -365,6 +365,22 @@ def test_an_argument_given_twice_is_read_before_it_changes(add_to: ingot.Program
     assert_close(x, torch.full((2, 3), 2.0))
 
 
+class ReadsLate(torch.nn.Module):
+    def forward(self, target: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        target.mul_(2)
+        return x.sum()
+
+
+def test_what_is_read_after_a_change_is_not_what_was_changed() -> None:
+    program = ingot.convert(torch.export.export(ReadsLate(), (torch.ones(4), torch.ones(4))))
+    x = torch.ones(6)
+    for pair in ((x, x), (x[:4], x[2:])):
+        with pytest.raises(ingot.UsageError, match="reads `x` after it has changed `target`: pass a copy of one"):
+            program(pair[0][:4], pair[1][:4])
+    assert_close(x, torch.ones(6))
+    assert_close(program(x[:3].clone().repeat(2)[:4], x[:4]), torch.tensor(4.0))
+
+
 def test_autograd_sees_the_change(add_to: ingot.Program) -> None:
     target = torch.zeros(2, 3)
     version = target._version

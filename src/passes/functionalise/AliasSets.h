@@ -52,6 +52,8 @@ public:
   mlir::LogicalResult write(mlir::Value value, mlir::Value written, AtenOp writer);
 
   bool isWritten(mlir::Value base) const;
+  /// The tensor whose memory `value` is in.
+  mlir::Value memoryOf(mlir::Value value) { return bases[baseOf(value).base].first; }
   /// Symbols that must not be 1, since writes would then reach what is taken for a copy.
   const std::set<std::string> &notOne() const { return symbolsNotOne; }
   void addNotOne(const std::set<std::string> &symbols) { symbolsNotOne.insert(symbols.begin(), symbols.end()); }

@@ -30,6 +30,7 @@ public:
   void clean();
 
   bool isWritten(Value base) const { return aliases.isWritten(base); }
+  bool isReadLate(BlockArgument argument) const { return lateReads.contains(argument); }
   const std::set<std::string> &notOne() const { return aliases.notOne(); }
   /// The content of `base` when the block ends.
   Value finalContent(Value base) {
@@ -38,6 +39,9 @@ public:
   }
 
 private:
+  void noteLateReads(ArrayRef<Value> operands);
+  void noteWrites(ArrayRef<Value> operands);
+  Value argumentOf(Value tensor);
   void visit(AtenOp op, ArrayRef<Value> originals);
   void visitBodies(AtenOp op);
   void visitViews(AtenOp op, const pt2::OpSchema &schema, ArrayRef<Value> originals);
@@ -58,6 +62,7 @@ private:
   AliasSets aliases;
   SmallVector<Operation *> writers; ///< replaced by pure nodes
   llvm::DenseSet<Operation *> exported;
+  llvm::DenseSet<Value> changedArguments, lateReads;
   LogicalResult result = success();
 };
 
@@ -69,12 +74,38 @@ LogicalResult Functionaliser::run() {
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
     SmallVector<Value> originals(op->getOperands());
+    noteLateReads(originals);
     for (OpOperand &operand : op->getOpOperands())
       operand.set(aliases.current(operand.get()));
     if (auto carrier = dyn_cast<AtenOp>(op))
       visit(carrier, originals);
+    noteWrites(originals);
   }
   return result;
+}
+
+/// In a call, two arguments may be in one piece of memory: what is read after a write would have to be what was written.
+void Functionaliser::noteLateReads(ArrayRef<Value> operands) {
+  if (changedArguments.empty())
+    return;
+  for (Value operand : operands)
+    if (Value argument = argumentOf(operand))
+      if (changedArguments.size() > changedArguments.count(argument))
+        lateReads.insert(argument);
+}
+
+void Functionaliser::noteWrites(ArrayRef<Value> operands) {
+  for (Value operand : operands)
+    if (Value argument = argumentOf(operand); argument && aliases.isWritten(argument))
+      changedArguments.insert(argument);
+}
+
+/// The argument whose memory a tensor is in, or null.
+Value Functionaliser::argumentOf(Value tensor) {
+  if (!isa<RankedTensorType>(tensor.getType()))
+    return {};
+  auto argument = dyn_cast<BlockArgument>(aliases.memoryOf(tensor));
+  return argument && argument.getOwner() == &block ? Value(argument) : Value();
 }
 
 void Functionaliser::visit(AtenOp op, ArrayRef<Value> originals) {
@@ -474,6 +505,8 @@ void FunctionalisePass::addMutatedInputs(Functionaliser &walk) {
   while (index < func.getNumResults() && stringAttr(func.getResultAttrDict(index), attr::kState).empty())
     ++index;
   for (BlockArgument argument : func.getArguments()) {
+    if (walk.isReadLate(argument))
+      func.setArgAttr(argument.getArgNumber(), attr::kReadLate, UnitAttr::get(func.getContext()));
     if (!walk.isWritten(argument))
       continue;
     DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());

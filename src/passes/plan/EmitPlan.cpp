@@ -93,6 +93,7 @@ Status FunctionEmitter::emitArguments() {
     Input input;
     input.name = stringAttr(attributes, attr::kName).str();
     input.value = id;
+    input.isReadLate = attributes && attributes.contains(attr::kReadLate);
     // A number has its symbol there instead, which binds no size.
     auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr;
     if (dims && isa<RankedTensorType>(argument.getType()))
