@@ -102,7 +102,7 @@ bool isAssumption(const Comparison &condition) {
   return false;
 }
 
-/// Whole numbers only: neither functions nor other brackets than round ones.
+/// Sums, products and quotients of whole numbers: no bits, no real numbers, no functions.
 bool isPlainEquation(const Comparison &condition) {
   auto isPlain = [](llvm::StringRef text) { return !text.contains('&') && !text.contains('.') && !text.contains(','); };
   return condition.sign == "==" && isPlain(condition.left) && isPlain(condition.right);

@@ -53,7 +53,10 @@ public:
 
   bool isWritten(mlir::Value base) const;
   /// The tensor whose memory `value` is in.
-  mlir::Value memoryOf(mlir::Value value) { return bases[baseOf(value).base].first; }
+  mlir::Value memoryOf(mlir::Value value) const {
+    auto it = views.find(value);
+    return it == views.end() ? value : bases[it->second.base].first;
+  }
   /// Symbols that must not be 1, since writes would then reach what is taken for a copy.
   const std::set<std::string> &notOne() const { return symbolsNotOne; }
   void addNotOne(const std::set<std::string> &symbols) { symbolsNotOne.insert(symbols.begin(), symbols.end()); }

@@ -60,8 +60,13 @@ void appendActivation(dnnl::post_ops &postOps, Activation activation) {
     return postOps.append_eltwise(algorithm::eltwise_hardswish, 1.0f / 6.0f, 0.5f);
   case Activation::HardSigmoid:
     return postOps.append_eltwise(algorithm::eltwise_hardsigmoid, 1.0f / 6.0f, 0.5f);
-  default:
-    return;
+  case Activation::None:
+  case Activation::Gelu:
+  case Activation::GeluTanh:
+  case Activation::Silu:
+  case Activation::Sigmoid:
+  case Activation::Tanh:
+    return; // see canFuse()
   }
 }
 
@@ -73,7 +78,11 @@ bool canFuse(Activation activation) {
   case Activation::Sigmoid:
   case Activation::Tanh:
     return false;
-  default:
+  case Activation::None:
+  case Activation::Relu:
+  case Activation::Relu6:
+  case Activation::HardSwish:
+  case Activation::HardSigmoid:
     return true;
   }
 }
