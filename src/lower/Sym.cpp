@@ -151,7 +151,7 @@ static LogicalResult realPower(LowerContext &ctx) {
   std::optional<Scalars> pair = scalars(ctx);
   if (!pair)
     return failure(); // scalars said why
-  if (!ctx.op->getResult(0).getType().isF64())
+  if (ctx.numResults() != 1 || !ctx.op->getResult(0).getType().isF64())
     return ctx.refuse("of integers only small powers that are known here are supported");
   return ctx.replace(Value(ctx.create<math::PowFOp>(toFloat(ctx, pair->a), toFloat(ctx, pair->b))));
 }
