@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <fcntl.h>
 #include <map>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 using namespace ingot;
 
@@ -27,23 +29,29 @@ struct Descriptor {
   }
 };
 
-/// The read-only mappings of this process: first byte and length.
+struct Mapping {
+  size_t length;
+  const MappedFile *file;
+  std::weak_ptr<const PartReader> reader; ///< one for all who read parts
+};
+
+/// The read-only mappings of this process, by their first byte.
 struct Mappings {
   ForkSafeMutex mutex;
-  std::map<const std::byte *, size_t> ranges;
+  std::map<const std::byte *, Mapping> ranges;
 
   static Mappings &all() {
     static auto *mappings = new Mappings; // outlives files that static objects own
     return *mappings;
   }
-  /// Called with the mutex held.
-  bool holds(const std::byte *data, size_t bytes) const {
+  /// The mapping that holds these bytes, or null. Called with the mutex held.
+  Mapping *find(const std::byte *data, size_t bytes) {
     auto next = ranges.upper_bound(data);
     if (next == ranges.begin())
-      return false;
-    const auto &[start, length] = *std::prev(next);
+      return nullptr;
+    auto &[start, mapping] = *std::prev(next);
     const auto offset = static_cast<size_t>(data - start);
-    return offset <= length && bytes <= length - offset;
+    return offset <= mapping.length && bytes <= mapping.length - offset ? &mapping : nullptr;
   }
 };
 
@@ -90,7 +98,7 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path, Ac
     // A small tensor that is read would keep a large page of its neighbours.
     ::madvise(address, mapped->length, MADV_NOHUGEPAGE);
     std::lock_guard lock(Mappings::all().mutex);
-    Mappings::all().ranges.emplace(mapped->start, mapped->length);
+    Mappings::all().ranges.emplace(mapped->start, Mapping{mapped->length, mapped.get(), {}});
   }
   return mapped;
 }
@@ -111,11 +119,46 @@ void MappedFile::releasePages(const void *data, size_t bytes) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / page * page;
   std::lock_guard lock(Mappings::all().mutex);
-  if (begin < end && Mappings::all().holds(static_cast<const std::byte *>(data), bytes))
+  if (begin < end && Mappings::all().find(static_cast<const std::byte *>(data), bytes))
     ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::span<std::byte> MappedFile::mutableBytes() {
   assert(access == Access::CopyOnWrite && "pages are read-only");
   return {start, length};
+}
+
+std::shared_ptr<const PartReader> PartReader::of(const void *data, size_t bytes) {
+  std::lock_guard lock(Mappings::all().mutex);
+  Mapping *mapping = Mappings::all().find(static_cast<const std::byte *>(data), bytes);
+  if (!mapping)
+    return nullptr;
+  if (auto reader = mapping->reader.lock())
+    return reader;
+  Descriptor opened{::open(mapping->file->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct stat info;
+  if (opened.fd < 0 || ::fstat(opened.fd, &info) != 0 || identityOf(info) != mapping->file->identity())
+    return nullptr;
+  std::shared_ptr<PartReader> reader(new PartReader(std::exchange(opened.fd, -1), mapping->file->bytes().data()));
+  reader->device = info.st_dev;
+  reader->number = info.st_ino;
+  mapping->reader = reader;
+  return reader;
+}
+
+PartReader::~PartReader() {
+  // The number may be somebody else's by now.
+  if (isOpen())
+    ::close(descriptor);
+}
+
+bool PartReader::isOpen() const {
+  struct stat info;
+  return ::fstat(descriptor, &info) == 0 && info.st_dev == device && info.st_ino == number;
+}
+
+void PartReader::read(void *to, const void *from, size_t bytes) const {
+  const off_t offset = static_cast<const std::byte *>(from) - start;
+  if (::pread(descriptor, to, bytes, offset) != static_cast<ssize_t>(bytes))
+    std::memcpy(to, from, bytes);
 }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,6 +46,30 @@ private:
   std::byte *start = nullptr;
   size_t length = 0;
   Access access = Access::ReadOnly;
+};
+
+/// Reads parts of a mapped file without looking at the mapping: a look may bring a megabyte around it into the process, which adds up where
+/// few rows of a large table are wanted.
+class PartReader {
+public:
+  /// Null where these bytes are not those of a read-only MappedFile, or where its file cannot be opened any more. The
+  /// MappedFile must outlive the reader.
+  static std::shared_ptr<const PartReader> of(const void *data, size_t bytes);
+  ~PartReader();
+  PartReader(const PartReader &) = delete;
+  PartReader &operator=(const PartReader &) = delete;
+
+  /// False when somebody closed our descriptor, as services do that go to the background. Ask before a row of reads.
+  bool isOpen() const;
+  /// Copies what the mapping shows at `from`.
+  void read(void *to, const void *from, size_t bytes) const;
+
+private:
+  PartReader(int descriptor, const std::byte *start) : descriptor(descriptor), start(start) {}
+
+  int descriptor;
+  const std::byte *start;
+  uint64_t device = 0, number = 0; ///< of the file
 };
 
 /// "cannot open 'x': No such file or directory", from the current errno.

@@ -3,8 +3,11 @@
 #include "base/Bytes.h"
 #include "base/test/TemporaryFolder.h"
 
+#include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace ingot;
 using namespace ingot::test;
@@ -50,6 +53,50 @@ TEST(MappedFile, ReleasedPagesAreReadAgain) {
   std::string own = text;
   MappedFile::releasePages(own.data(), own.size());
   EXPECT_EQ(own, text);
+}
+
+TEST(MappedFile, PartsAreReadPastTheMapping) {
+  TemporaryFolder folder;
+  const std::string path = folder.write("x", "0123456789");
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file);
+  const std::byte *start = (*file)->bytes().data();
+  auto reader = PartReader::of(start + 2, 8);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(PartReader::of(start, 1), reader) << "one descriptor is enough";
+  EXPECT_TRUE(reader->isOpen());
+  std::string part(3, ' ');
+  reader->read(part.data(), start + 4, 3);
+  EXPECT_EQ(part, "456");
+  EXPECT_FALSE(PartReader::of(start + 2, 9)) << "past the end";
+  EXPECT_FALSE(PartReader::of(part.data(), 3)) << "no file";
+  auto own = MappedFile::open(path, MappedFile::Access::CopyOnWrite);
+  ASSERT_TRUE(own);
+  EXPECT_FALSE(PartReader::of((*own)->bytes().data(), 3)) << "may have been changed";
+}
+
+TEST(MappedFile, AnotherFileIsNotReadInItsPlace) {
+  TemporaryFolder folder;
+  const std::string path = folder.write("x", "0123456789");
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file);
+  const std::byte *start = (*file)->bytes().data();
+  const int before = ::dup(0);
+  ::close(before); // the number that the reader's descriptor will have
+  auto reader = PartReader::of(start, 10);
+  ASSERT_TRUE(reader);
+  ::close(before);
+  EXPECT_FALSE(reader->isOpen());
+  std::string part(3, ' ');
+  reader->read(part.data(), start + 4, 3);
+  EXPECT_EQ(part, "456") << "from the mapping";
+  ASSERT_EQ(::open(folder.write("y", "abcdefghij").c_str(), O_RDONLY), before);
+  EXPECT_FALSE(reader->isOpen());
+  reader.reset();
+  EXPECT_EQ(::close(before), 0) << "it was not the reader's to close";
+
+  std::filesystem::rename(folder.file("y"), path);
+  EXPECT_FALSE(PartReader::of(start, 10));
 }
 
 TEST(MappedFile, SaysWhyItFails) {

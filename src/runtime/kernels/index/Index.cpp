@@ -1,6 +1,7 @@
 // index_select and index: rows of a contiguous tensor at given positions.
 #include "runtime/kernels/index/Index.h"
 
+#include "base/MappedFile.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -21,6 +22,9 @@ struct RowPick {
   std::vector<int64_t> axes, sizes;
 };
 
+/// Shorter rows are copied sooner than a file is read.
+constexpr size_t kLongRow = 2048;
+
 /// result[outer][i] = x[outer][position i], in rows of `bytes`. Positions in several axes make one row number.
 class PickRows final : public BoundKernel {
 public:
@@ -37,6 +41,9 @@ public:
       indices.emplace_back(context.step.kernel, context.operands[i + 1].desc, pick.sizes, sizes[axis]);
       rowStrides.push_back(product(sizes.subspan(axis + 1, last - axis)));
     }
+    // A few rows of a large table, as embeddings are.
+    if (context.operands[0].data && bytes >= kLongRow && count < rows / 8)
+      file = PartReader::of(context.operands[0].data, static_cast<size_t>(outer * rows) * bytes);
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(count) * 2 * sizeof(int64_t); }
@@ -46,11 +53,16 @@ public:
     INGOT_CHECK(findRows(args, positions, positions + count));
     const auto *x = static_cast<const char *>(args.operands[0]);
     auto *result = static_cast<char *>(args.results[0]);
+    const PartReader *reader = file && file->isOpen() ? file.get() : nullptr;
     const int64_t grain = std::max<int64_t>(1, 65536 / static_cast<int64_t>(std::max<size_t>(1, bytes)));
     parallelFor(0, outer * count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const auto source = static_cast<size_t>(i / count * rows + positions[i % count]);
-        std::memcpy(result + static_cast<size_t>(i) * bytes, x + source * bytes, bytes);
+        char *to = result + static_cast<size_t>(i) * bytes;
+        if (reader)
+          reader->read(to, x + source * bytes, bytes);
+        else
+          std::memcpy(to, x + source * bytes, bytes);
       }
     });
     return {};
@@ -71,6 +83,7 @@ private:
   std::vector<int64_t> rowStrides;
   int64_t outer = 1, rows = 1, count = 1;
   size_t bytes = 0;
+  std::shared_ptr<const PartReader> file; ///< where rows are read from, past the mapping
 };
 
 Result<RowPick> planIndexSelect(const StepContext &context) {
