@@ -30,9 +30,15 @@ public:
     tasks = heads * tasksPerHead;
     workers = std::clamp<int64_t>(numThreads(), 1, tasks);
     scoreStride = panelsOf(problem.keys) * kPanel;
+    // Rows of a tile in the same few places of the first-level cache would drive each other out.
+    if (gemm::areAliased(scoreStride))
+      scoreStride += gemm::kApart;
+    copiesQueries = gemm::areAliased(problem.qStrides.row);
     keyElements = gemm::panelElements(problem.depth, problem.keys);
     valueElements = gemm::panelElements(problem.keys, problem.valueDepth);
     slotElements = keyElements + valueElements + kTileRows * (scoreStride + kPanel);
+    if (copiesQueries)
+      slotElements += kTileRows * (problem.depth + gemm::kApart);
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
@@ -61,6 +67,7 @@ private:
   float *valuePanels(const Worker &worker) const { return worker.memory + keyElements; }
   float *scoresOf(const Worker &worker) const { return worker.memory + keyElements + valueElements; }
   float *resultTile(const Worker &worker) const { return scoresOf(worker) + kTileRows * scoreStride; }
+  float *queryTile(const Worker &worker) const { return resultTile(worker) + kTileRows * kPanel; }
 
   const float *operand(const Worker &worker, AttentionOperand which, const AttentionStrides &strides, int64_t batch,
                        int64_t head) const {
@@ -101,6 +108,13 @@ private:
     tile.start = kZeros;
     tile.a = operand(worker, AttentionQ, problem.qStrides, row.batch, row.head) + row.query * problem.qStrides.row;
     tile.aStride = problem.qStrides.row;
+    if (copiesQueries) {
+      const int64_t apart = problem.depth + gemm::kApart;
+      for (int64_t i = 0; i < count; ++i)
+        std::copy_n(tile.a + i * tile.aStride, problem.depth, queryTile(worker) + i * apart);
+      tile.a = queryTile(worker);
+      tile.aStride = apart;
+    }
     tile.depth = problem.depth;
     tile.outStride = scoreStride;
     for (int64_t p = 0; p < panelsOf(keys); ++p) {
@@ -133,6 +147,7 @@ private:
   AttentionProblem problem;
   int64_t tasksPerHead = 1, tasks = 1, workers = 1, scoreStride = 0, keyElements = 0, valueElements = 0,
           slotElements = 0;
+  bool copiesQueries = false;
 };
 
 } // namespace

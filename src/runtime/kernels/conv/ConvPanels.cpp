@@ -13,12 +13,14 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kFloat = sizeof(float);
+/// Fewer multiplications with each element than this are not worth a copy.
+constexpr int64_t kCopied = 128;
 
 std::vector<int64_t> tapsOf(const Geometry &g) {
   std::vector<int64_t> taps;
   for (int64_t y = 0; y < g.kernel.height; ++y)
     for (int64_t x = 0; x < (g.joinsTaps() ? 1 : g.kernel.width); ++x)
-      taps.push_back(y * g.dilation.height * g.rowElements() + x * g.dilation.width * g.channels);
+      taps.push_back(y * g.dilation.height * g.rowElements() + x * g.dilation.width * g.pixelElements);
   return taps;
 }
 
@@ -37,9 +39,9 @@ class PaddedInput {
 public:
   PaddedInput(const ConvProblem &problem, const Geometry &g) : g(g) {
     TensorDesc inside = problem.x;
-    inside.strides = {g.imageElements(), 1, g.rowElements(), g.channels};
+    inside.strides = {g.imageElements(), 1, g.rowElements(), g.pixelElements};
     if (problem.spatialRank() == 1)
-      inside.strides = {g.imageElements(), 1, g.channels};
+      inside.strides = {g.imageElements(), 1, g.pixelElements};
     copy = makeCopy(inside, problem.x);
   }
 
@@ -52,17 +54,17 @@ public:
                     for (int64_t row = begin; row < end; ++row)
                       clearAround(to + row * g.rowElements(), row % g.padded.height - g.low.height);
                   });
-    copy->run(x, to + g.low.height * g.rowElements() + g.low.width * g.channels);
+    copy->run(x, to + g.low.height * g.rowElements() + g.low.width * g.pixelElements);
   }
 
 private:
   /// `y` is the row in the input; outside of it all of the row is zero.
   void clearAround(float *row, int64_t y) const {
     const bool isOutside = y < 0 || y >= g.in.height;
-    const int64_t left = isOutside ? g.rowElements() : g.low.width * g.channels;
+    const int64_t left = isOutside ? g.rowElements() : g.low.width * g.pixelElements;
     std::fill(row, row + left, 0.0f);
     if (!isOutside)
-      std::fill(row + (g.low.width + g.in.width) * g.channels, row + g.rowElements(), 0.0f);
+      std::fill(row + (g.low.width + g.in.width) * g.pixelElements, row + g.rowElements(), 0.0f);
   }
 
   Geometry g;
@@ -74,7 +76,7 @@ public:
   PanelConv(const ConvProblem &problem, const Geometry &g, bool isChannelsLast)
       : g(g), panels(gemm::sharedPanels(panelSource(problem, g))), taps(tapsOf(g)), activation(problem.activation),
         hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (!isChannelsLast || g.isPadded())
+    if (!isChannelsLast || g.isPadded() || g.pixelElements != g.channels)
       input.emplace(problem, g);
     isReordered = !isChannelsLast;
   }
@@ -97,7 +99,7 @@ public:
     product.finish.bias = hasBias ? static_cast<const float *>(args.operands[ConvBias]) : nullptr;
     product.finish.added = hasResidual ? static_cast<const float *>(args.operands[ConvResidual]) : nullptr;
     if (g.isPointwise())
-      gemm::multiplyMatrix(product, {x, g.channels, 0, g.images * g.out.height * g.out.width});
+      gemm::multiplyMatrix(product, {x, g.pixelElements, 0, g.images * g.out.height * g.out.width});
     else
       multiplyImages(product, x);
     return {};
@@ -125,8 +127,8 @@ private:
   gemm::RowBlock blockAt(const float *x, int64_t row, int64_t lastRow, int64_t tile, int64_t tiles) const {
     const int64_t first = g.out.width * tile / tiles, last = g.out.width * (tile + 1) / tiles;
     const float *line = lineOf(x, row);
-    gemm::RowBlock block{line + first * g.stride.width * g.channels, g.stride.width * g.channels, last - first,
-                         row * g.out.width + first};
+    gemm::RowBlock block{line + first * g.stride.width * g.pixelElements, g.stride.width * g.pixelElements,
+                         last - first, row * g.out.width + first};
     if (g.out.width == gemm::kHalfTile && row + 1 < lastRow) {
       block.rows = gemm::kTileRows;
       block.jump = lineOf(x, row + 1) - line - gemm::kHalfTile * block.stride;
@@ -163,7 +165,10 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
   if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || problem.groups != 1 ||
       problem.spatialRank() > 2)
     return nullptr;
-  const Geometry g(problem);
+  Geometry g(problem);
+  // Rows of a tile in the same few places of the first-level cache would drive each other out.
+  if (gemm::areAliased(g.stride.width * g.channels) && g.outChannels >= kCopied)
+    g.pixelElements += gemm::kApart;
   const bool hasPlainAdditions = (!problem.bias || problem.bias->isContiguous()) &&
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
   if (!hasPlainAdditions)

@@ -23,6 +23,7 @@ inline Plane planeOf(std::span<const int64_t> list, int64_t missing) {
 struct Geometry {
   int64_t images, channels, outChannels;
   Plane in, out, kernel, stride, dilation, low, padded;
+  int64_t pixelElements; ///< from pixel to pixel of the padded input
 
   explicit Geometry(const ConvProblem &problem)
       : images(problem.batch()), channels(problem.inChannels()), outChannels(problem.outChannels()),
@@ -32,6 +33,7 @@ struct Geometry {
         dilation(planeOf(problem.dilations, 1)), low(planeOf(problem.padLow, 0)) {
     const Plane high = planeOf(problem.padHigh, 0);
     padded = {low.height + in.height + high.height, low.width + in.width + high.width};
+    pixelElements = channels;
   }
 
   bool isPadded() const { return padded.height != in.height || padded.width != in.width; }
@@ -40,9 +42,9 @@ struct Geometry {
     return kernel.height == 1 && kernel.width == 1 && stride.height == 1 && stride.width == 1 && !isPadded();
   }
   /// Taps of one row of the kernel read neighbours in memory.
-  bool joinsTaps() const { return dilation.width == 1; }
+  bool joinsTaps() const { return dilation.width == 1 && pixelElements == channels; }
   int64_t depth() const { return channels * (joinsTaps() ? kernel.width : 1); }
-  int64_t rowElements() const { return padded.width * channels; }
+  int64_t rowElements() const { return padded.width * pixelElements; }
   int64_t imageElements() const { return padded.height * rowElements(); }
 };
 

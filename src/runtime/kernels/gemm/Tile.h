@@ -14,6 +14,11 @@ inline constexpr int64_t kPanel = 32;
 inline constexpr int64_t kTileRows = 14;
 inline constexpr int64_t kHalfTile = kTileRows / 2;
 
+/// Whether rows that are so many elements apart fall into the same few places of the first-level cache, and what is added to the distance of
+/// copies then.
+constexpr bool areAliased(int64_t stride) { return stride % (4096 / static_cast<int64_t>(sizeof(float))) == 0; }
+inline constexpr int64_t kApart = 16;
+
 struct Tile {
   const float *a = nullptr;      ///< first row
   int64_t aStride = 0;           ///< from row to row

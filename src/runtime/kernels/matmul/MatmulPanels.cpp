@@ -9,19 +9,15 @@
 namespace ingot {
 namespace {
 
-/// Rows that lie a multiple of this apart fall into the same few places of the first-level cache.
-constexpr int64_t kAliasBytes = 4096;
-constexpr int64_t kPadding = 16;
-
 class PanelMatmul final : public BoundKernel {
 public:
   PanelMatmul(const MatmulProblem &problem, const TensorDesc &a, std::shared_ptr<const gemm::Panels> panels)
       : rows(a.sizes[0]), depth(a.sizes[1]), stride(rows == 1 ? a.sizes[1] : a.strides[0]), panels(std::move(panels)),
         activation(problem.activation), hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (rows > 1 && stride * static_cast<int64_t>(sizeof(float)) % kAliasBytes == 0) {
-      const TensorDesc apart{DType::Float32, {rows, depth}, {depth + kPadding, 1}};
+    if (rows > 1 && gemm::areAliased(stride)) {
+      const TensorDesc apart{DType::Float32, {rows, depth}, {depth + gemm::kApart, 1}};
       copy = makeCopy(apart, {DType::Float32, {rows, depth}, {stride, 1}});
-      stride = depth + kPadding;
+      stride = depth + gemm::kApart;
     }
   }
 

@@ -40,6 +40,13 @@ TEST(Attention, SharesHeadsAndReadsTransposedOperands) {
   EXPECT_EQ((*result)[0].desc.strides, (List{20 * 48, 8, 48, 1}));
 }
 
+TEST(Attention, RowsThatDriveEachOtherOutOfTheCacheAgreeToo) {
+  const Tensor q = inOrder(noise({1, 16, 50, 64}, 1), {0, 2, 1, 3}), k = noise({1, 16, 1020, 64}, 2),
+               v = noise({1, 16, 1020, 40}, 3);
+  for (bool causal : {false, true})
+    expectFast(attention(q, k, v, {}, causal), fast(50), bindReferenceAttention, 1e-5);
+}
+
 TEST(Attention, AppliesMasks) {
   for (int64_t n : {4, 40}) {
     const Tensor q = noise({2, 3, n, 8}, 1), k = noise({2, 3, 5, 8}, 2), v = noise({2, 3, 5, 8}, 3);

@@ -99,6 +99,27 @@ TEST(Conv, LargeWeightsAgreeWithTheReference) {
   }
 }
 
+TEST(Conv, PixelsThatDriveEachOtherOutOfTheCacheAgreeToo) {
+  if (!gemm::canComputeTiles())
+    GTEST_SKIP() << "this CPU has no AVX-512";
+  const std::vector<Shape> list = {
+      {{2, 1024, 4, 5}, {130, 1024, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 512, 6, 7}, {128, 512, 1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 512, 6, 29}, {128, 512, 3, 3}, {2, 2}, {1, 1}, {1, 0}, {1, 1}, {0, 0}},
+      {{1, 1024, 5, 7}, {128, 1024, 3, 2}, {1, 1}, {1, 1}, {1, 1}, {2, 1}, {0, 0}},
+      {{1, 1024, 20}, {128, 1024, 3}, {1}, {1}, {0}, {1}, {0}},
+  };
+  for (const Shape &shape : list) {
+    Case testCase = conv(shape);
+    testCase.isConstant = {false, true};
+    // Sums of up to 6144 terms.
+    expectFast(testCase, "Panel", bindReferenceConv, 1e-4);
+    testCase.operands[0] = inOrder(*testCase.operands[0], shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1}
+                                                                              : std::vector<int64_t>{0, 2, 1});
+    expectFast(testCase, "Panel", bindReferenceConv, 1e-4);
+  }
+}
+
 TEST(Conv, DepthwiseAgreesWithTheReference) {
   const std::vector<Shape> list = {
       {{2, 48, 9, 23}, {48, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 48},
