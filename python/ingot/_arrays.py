@@ -115,12 +115,12 @@ def to_numpy(output: Any, dtype: str) -> Any:
 
     holder = Capsule(output)
     if dtype not in _EXTENDED:
-        return np.from_dlpack(holder)
+        return writable(np.from_dlpack(holder))
     try:
         import ml_dtypes
     except ImportError:
         raise UsageError(f"numpy has no {dtype}; install ml_dtypes, or pass torch tensors") from None
-    return np.from_dlpack(holder).view(getattr(ml_dtypes, dtype))
+    return writable(np.from_dlpack(holder)).view(getattr(ml_dtypes, dtype))
 
 
 def writable(array: Any) -> Any:
@@ -138,17 +138,42 @@ def writable(array: Any) -> Any:
     return np.ndarray(array.shape, array.dtype, memory)
 
 
+class _Place:
+    """Where the elements of a caller's array lie, for numpy to compare; nothing is read."""
+
+    def __init__(self, value: Any) -> None:
+        if is_torch(value):
+            strides = tuple(stride * value.element_size() for stride in value.stride())
+            described = (value.data_ptr(), tuple(value.shape), strides, value.element_size())
+        else:
+            described = (value.ctypes.data, value.shape, value.strides, value.itemsize)
+        pointer, shape, strides, size = described
+        self.__array_interface__ = {
+            "data": (pointer or 1, True), "shape": shape, "strides": strides, "typestr": f"|V{size}", "version": 3
+        }  # fmt: skip
+
+
+def share_memory(first: Any, second: Any) -> bool:
+    """Whether two arrays have an element in common; also where that is hard to say."""
+    import numpy as np
+
+    try:
+        return np.shares_memory(np.asarray(_Place(first)), np.asarray(_Place(second)), max_work=100_000)
+    except np.exceptions.TooHardError:
+        return True
+
+
 class StateArray:
     """A caller's array that a call changes: where it is, or through a copy if that cannot be."""
 
-    def __init__(self, value: Any, name: str, dtype: str, taken: list[tuple[int, int]]) -> None:
-        """`taken` has the memory of the call's other states, which must not overlap."""
+    def __init__(self, value: Any, name: str, dtype: str, others: list[StateArray]) -> None:
+        """`others` are states of the call before this one, which must not overlap; this one is added."""
+        self._name = name
         self._value = value
         self._copy = None
         array, self._dtype = to_input(value, name, dtype)
         if is_torch(value):
             is_plain = value.is_contiguous() and not value.is_conj() and not value.is_neg()
-            memory = (array.data_ptr(), array.data_ptr() + array.nbytes)
         else:
             import numpy as np
 
@@ -157,12 +182,25 @@ class StateArray:
             if not value.flags.writeable:
                 raise UsageError(f"input '{name}' is read-only, and the program changes it")
             is_plain = value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
-            memory = (array.ctypes.data, array.ctypes.data + array.nbytes)
-        if is_plain and not any(begin < memory[1] and memory[0] < end for begin, end in taken):
-            taken.append(memory)
+        for other in others:
+            other.check_apart(name, value)
+        others.append(self)
+        if is_plain:
             self._array = array
         else:
             self._copy = self._array = _contiguous_copy(array)
+
+    def check_apart(self, name: str, value: Any) -> None:
+        """`value` is another argument of the call."""
+        if (is_torch(value) or hasattr(value, "ctypes")) and share_memory(self._value, value):
+            raise UsageError(
+                f"inputs '{self._name}' and '{name}' lie in the same memory, and the program changes it: pass a copy"
+            )
+
+    @property
+    def is_copied(self) -> bool:
+        """Then nobody else sees that the memory is that of another argument."""
+        return self._copy is not None
 
     @property
     def argument(self) -> Any:

@@ -101,9 +101,9 @@ class NativeGraph:
         )
 
     def _run_with_states(self, inputs: list[Any], args: Sequence[Any]) -> list[Any]:
-        taken: list[tuple[int, int]] = []
+        others: list[_arrays.StateArray] = []
         states = {
-            port.state: _arrays.StateArray(args[index], port.name, port.dtype, taken) for index, port in self.states
+            port.state: _arrays.StateArray(args[index], port.name, port.dtype, others) for index, port in self.states
         }
         arguments = {name: state.argument for name, state in states.items()}
         outputs = self._core.run(self._entry, inputs, self._dtypes, False, arguments)

@@ -85,4 +85,5 @@ class QuickCall:
 
 
 def _is_plain(port: Port) -> bool:
-    return not (port.is_literal or port.is_scalar or port.state) and _arrays.carrier(port.dtype) is None
+    has_dtype = _arrays.carrier(port.dtype) is None and port.dtype != "complex32"  # of numpy
+    return has_dtype and not (port.is_literal or port.is_scalar or port.state)

@@ -3,33 +3,99 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingot._core import WeightRef
-from ingot.errors import UnsupportedError
+from ingot.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
 
+class KeptWeights:
+    """Tensors that are read where PyTorch has them, until the program is first called."""
+
+    def __init__(self) -> None:
+        self._tensors: list[tuple[str, torch.Tensor, int | None]] = []
+
+    def add(self, name: str, tensor: torch.Tensor) -> None:
+        self._tensors.append((name, tensor, _version(tensor)))
+
+    def check_unchanged(self) -> None:
+        changed = [name for name, tensor, version in self._tensors if _version(tensor) != version]
+        if changed:
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            raise UsageError(
+                f"weight '{changed[0]}'{more} was changed after the conversion, before the program was first called: "
+                "convert the model again, or call the program before you go on with the model"
+            )
+
+
+def _version(tensor: torch.Tensor) -> int | None:
+    """Counts writes. Tensors of torch.inference_mode do not."""
+    return None if tensor.is_inference() else tensor._version
+
+
 class SerializedProgram(NamedTuple):
     json: bytes
     weights: list[WeightRef]
-    keep_alive: list[object]
-    """What the weights point into; hold it until the conversion is done."""
+    kept: KeptWeights
+    """What the weights point into."""
 
 
-def serialize(program: ExportedProgram) -> SerializedProgram:
-    """The same JSON that torch.export.save writes, without a file and without copying weights."""
+def copied_states(programs: Iterable[ExportedProgram]) -> dict[int, torch.UntypedStorage]:
+    """Copies of the memory that the programs write to, by where the original is: the model goes on with its own."""
+    copies: dict[int, torch.UntypedStorage] = {}
+    for program in programs:
+        written = _written_buffers(program)
+        for name, tensor, _ in _tensors(program):
+            if name in written:
+                storage = _plain(name, tensor).untyped_storage()
+                if storage.data_ptr() not in copies:
+                    copies[storage.data_ptr()] = storage.clone()
+    return copies
+
+
+def serialize(program: ExportedProgram, copies: Mapping[int, torch.UntypedStorage] | None = None) -> SerializedProgram:
+    """The same JSON that torch.export.save writes, without a file and without copying weights.
+
+    What lies in memory of which there are `copies` is taken from those.
+    """
     weights: list[WeightRef] = []
-    keep_alive: list[object] = [program]
+    kept = KeptWeights()
     for name, tensor, is_constant in _tensors(program):
-        plain = _plain(name, tensor)
-        keep_alive.append(plain)
-        weights.append(weight_ref(name, plain, is_constant, _is_parameter(tensor)))
-    return SerializedProgram(_written(program), weights, keep_alive)
+        held = _in_copy(_plain(name, tensor), copies or {})
+        kept.add(name, held)
+        weights.append(weight_ref(name, held, is_constant, _is_parameter(tensor)))
+    return SerializedProgram(_written(program), weights, kept)
+
+
+def _written_buffers(program: ExportedProgram) -> set[str]:
+    """All that may be written: of operators in place it shows only in the conversion which buffers they write."""
+    signature = program.graph_signature
+    if any(op._schema.is_mutable for op in _operators(program)):
+        return set(signature.buffers)
+    return set(signature.buffers_to_mutate.values())
+
+
+def _operators(program: ExportedProgram) -> Iterator[Any]:
+    import torch
+
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.OpOverload):
+                yield node.target
+
+
+def _in_copy(tensor: torch.Tensor, copies: Mapping[int, torch.UntypedStorage]) -> torch.Tensor:
+    import torch
+
+    copy: Any = copies.get(tensor.untyped_storage().data_ptr())
+    if copy is None:
+        return tensor
+    return torch.empty(0, dtype=tensor.dtype).set_(copy, tensor.storage_offset(), tensor.size(), tensor.stride())
 
 
 def _written(program: ExportedProgram) -> bytes:
@@ -108,14 +174,8 @@ def _without_return_types(calls: list[Any]) -> list[Any]:
 
 def custom_schemas(program: ExportedProgram) -> list[str]:
     """The schemas of operators that are not PyTorch's own: what they take, give and write to."""
-    import torch
-
-    schemas: dict[str, None] = {}
-    for module in program.graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in ("aten", "prims"):
-                schemas[str(node.target._schema)] = None
-    return list(schemas)
+    own = (op for op in _operators(program) if op.namespace not in ("aten", "prims"))
+    return list(dict.fromkeys(str(op._schema) for op in own))
 
 
 def _tensors(program: ExportedProgram) -> Iterator[tuple[str, torch.Tensor, bool]]:

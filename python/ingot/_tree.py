@@ -8,19 +8,17 @@ from __future__ import annotations
 import json
 import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ingot.errors import CorruptFileError, UsageError
 
-_SEQUENCES: dict[str, Callable[[Iterable[Any]], Any]] = {
-    "builtins.tuple": tuple,
-    "builtins.list": list,
-    "collections.deque": deque,
-}
 _SEQUENCE_TYPES: dict[str, type] = {"builtins.tuple": tuple, "builtins.list": list, "collections.deque": deque}
 _DEEPEST = 100
 """Levels of a structure; far more than models have, and far less than Python's stack."""
+_FACTORIES: dict[str, Callable[[], Any]] = {
+    kind.__name__: kind for kind in (bool, dict, float, int, list, set, str, tuple)
+}
 _MAPPINGS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 
 
@@ -60,7 +58,10 @@ class Tree:
     @property
     def keys(self) -> list[Any]:
         """Of a mapping, in order."""
-        return self.context[1] if self.type == "collections.defaultdict" else (self.context or [])
+        keys = self.context
+        if self.type == "collections.defaultdict":
+            keys = keys["dict_context"] if isinstance(keys, dict) else keys[1]
+        return [_key(key) for key in keys or []]
 
     def flatten(self, value: Any, where: str = "the arguments") -> Iterator[Any]:
         """The leaves of `value`, which must have this structure."""
@@ -100,15 +101,23 @@ class Tree:
         if self.is_leaf:
             return next(leaves)
         values = [child.unflatten(leaves) for child in self.children]
-        if self.type in _SEQUENCES:
-            return _SEQUENCES[self.type](values)
+        if self.type == "collections.deque":
+            return deque(values, maxlen=self.context if isinstance(self.context, int) else None)
+        if self.type in _SEQUENCE_TYPES:
+            return _SEQUENCE_TYPES[self.type](values)
         if self.type == "builtins.dict":
             return dict(zip(self.keys, values, strict=True))
         if self.type == "collections.OrderedDict":
             return OrderedDict(zip(self.keys, values, strict=True))
         if self.type == "collections.defaultdict":
-            return defaultdict(None, zip(self.keys, values, strict=True))
+            return defaultdict(self._default_factory(), zip(self.keys, values, strict=True))
         return self._rebuild(values)
+
+    def _default_factory(self) -> Callable[[], Any] | None:
+        """Python's own types alone: a file must not say which code is run."""
+        if not isinstance(self.context, dict) or self.context.get("default_factory_module") != "builtins":
+            return None
+        return _FACTORIES.get(str(self.context.get("default_factory_name")))
 
     def _rebuild(self, values: list[Any]) -> Any:
         """A type that some library registered. Where it is not known, a tuple of the same values."""
@@ -135,6 +144,11 @@ def _parse_context(text: Any) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _key(key: Any) -> Any:
+    """JSON has lists where Python has tuples."""
+    return tuple(_key(item) for item in key) if isinstance(key, list) else key
 
 
 def _with_leaf_children(node: dict[str, Any]) -> dict[str, Any]:

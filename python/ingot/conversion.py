@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
+    from ingot._serialize import KeptWeights
+
 
 @dataclass(frozen=True)
 class Part:
@@ -75,7 +77,7 @@ def convert_parts(
         fallback=bool(options.get("fallback", False)),
         disable_passes=options.get("disable_passes", ()),
         _returns_torch=True,
-        _keep_alive=staged.keep_alive,
+        _kept=staged.kept,
         _origin=origin,
     )
 
@@ -87,7 +89,7 @@ class Staged(NamedTuple):
     given: list[tuple[bytes, list[_core.WeightRef], str]]
     options: str
     lowerings: Lowerings
-    keep_alive: list[object]
+    kept: list[KeptWeights]
     """What the weights point into."""
 
 
@@ -100,19 +102,20 @@ class Origin:
     functions: Mapping[str, LoweringFunction]
 
     def stage(self) -> Staged:
-        from ingot._serialize import custom_schemas, serialize, without_transforms
+        from ingot._serialize import copied_states, custom_schemas, serialize, without_transforms
 
         parts = [_without_compressed_ops(part, self.functions) for part in self.parts]
         parts = [replace(part, program=without_transforms(part.program)) for part in parts]
-        serialized = [serialize(part.program) for part in parts]
+        copies = copied_states(part.program for part in parts)
+        serialized = [serialize(part.program, copies) for part in parts]
         schemas = dict.fromkeys(schema for part in parts for schema in custom_schemas(part.program))
         given = [
             (rename_symbols(program.json, part.dimensions), program.weights, json.dumps(part.role))
             for part, program in zip(parts, serialized, strict=True)
         ]
         lowerings = Lowerings(self.functions, {part.function: part.program for part in parts})
-        keep_alive = [owner for program in serialized for owner in program.keep_alive]
-        return Staged(parts, given, json.dumps({**self.options, "schemas": list(schemas)}), lowerings, keep_alive)
+        kept = [program.kept for program in serialized]
+        return Staged(parts, given, json.dumps({**self.options, "schemas": list(schemas)}), lowerings, kept)
 
 
 def _without_compressed_ops(part: Part, functions: Mapping[str, LoweringFunction]) -> Part:
@@ -150,6 +153,8 @@ def convert(
     if isinstance(model, str | bytes | os.PathLike):
         if lowerings:
             raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
+        if args or kwargs or dynamic_shapes or strict:
+            raise UsageError("a .pt2 file has its arguments already: pass it alone")
         return Program._made_in(
             lambda path: _core.convert_file(path_text(model), path, False, json.dumps(options)),
             fallback,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ from ingot.module import Module
 from ingot.session import Session
 
 if TYPE_CHECKING:
+    from ingot._serialize import KeptWeights
     from ingot.asset import Asset
 
 
@@ -137,7 +139,7 @@ class Program:
         disable_passes: Sequence[str] = (),
         memory_limit: int = 0,
         _returns_torch: bool = False,
-        _keep_alive: Any = None,
+        _kept: Sequence[KeptWeights] = (),
         _origin: Any = None,
     ) -> None:
         """Of a saved asset or a module. What is not saved gets a temporary asset when it is first called.
@@ -151,9 +153,10 @@ class Program:
         self._options = json.dumps(options)
         self._lock = threading.Lock()
         self._loaded: _core.Program | None = None
+        self._identity = b""
         self._is_stripped = False
-        # The weights of a converted program lie in what the caller keeps alive.
-        self._keep_alive = _keep_alive
+        # The weights of a converted program lie where PyTorch has them.
+        self._kept = _kept
         # What it was converted from, for verification.
         self._origin = _origin
         if isinstance(source, Module):
@@ -161,7 +164,8 @@ class Program:
         if isinstance(source, _core.Converted):
             self._path, self._converted = "", source
         else:
-            self._path, self._converted = path_text(source), None
+            self._path, self._converted = os.path.abspath(path_text(source)), None
+            self._identity = _identity(self._path)
             _ = self._core  # a file that cannot be run is a problem of this call
         manifest = self._manifest()
         self._fallback = _fallback_ops(manifest)
@@ -194,17 +198,28 @@ class Program:
 
     def _load(self) -> _core.Program:
         if not self._path:
-            assert self._converted is not None
             path, folder = _temporary_asset()
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            self._converted.save(path)
+            self._write(path)
             self._path = path
+            self._identity = _identity(path)
         return _core.Program(self._path, self._options)
+
+    def _write(self, path: str, overwrite: bool = False, metadata: str = "") -> None:
+        for weights in self._kept:
+            weights.check_unchanged()
+        self._ir().save(path, overwrite, metadata)
 
     def _ir(self) -> _core.Converted:
         if self._converted is None:
-            self._converted = _core.Converted.open(self._path)
+            self._converted = _core.Converted.open(self._files())
         return self._converted
+
+    def _files(self) -> str:
+        """Where the asset is that was loaded; the program itself has it in memory."""
+        if _identity(self._path) != self._identity:
+            raise UsageError(f"'{self._path}' was replaced or deleted after it was loaded; load it again")
+        return self._path
 
     def _manifest(self) -> dict[str, Any]:
         if self._converted is not None:
@@ -281,10 +296,7 @@ class Program:
             if not _check_literal(port, value)
         ]
         arrays = [_arrays.to_input(value, port.name, port.dtype) for port, value in given if not port.state]
-        taken: list[tuple[int, int]] = []
-        states = {
-            port.state: _arrays.StateArray(value, port.name, port.dtype, taken) for port, value in given if port.state
-        }
+        states = _states(given)
         has_tensors = any(not port.is_scalar for port, _ in given)
         use_torch = any(_arrays.is_torch(value) for value in values) or (self._returns_torch and not has_tensors)
         raw = core.run(
@@ -331,9 +343,11 @@ class Program:
 
         target = path_text(path)
         if self._path and not metadata and not self._is_stripped:
-            _core.copy_asset(self._path, target, overwrite)  # with what was compiled for this CPU
+            _core.copy_asset(self._files(), target, overwrite)  # with what was compiled for this CPU
         else:
-            self._ir().save(target, overwrite, json.dumps(_checked_metadata(metadata)))
+            self._write(target, overwrite, json.dumps(_checked_metadata(metadata)))
+        if os.path.abspath(target) == self._path:
+            self._identity = _identity(self._path)
         return Asset(target)
 
     def __reduce__(self) -> Any:
@@ -391,10 +405,27 @@ def _port(described: dict[str, Any]) -> Port:
         dtype=described.get("dtype", ""),
         shape=tuple(described.get("shape", ())),
         is_literal="literal" in described,
-        literal=described.get("literal"),
+        literal=_literal(described.get("literal")),
         is_scalar=described.get("scalar", False),
         state=described.get("state", ""),
     )
+
+
+def _identity(path: str) -> bytes:
+    """Tells an asset from one that was saved over it: the manifest has the checksums of all files."""
+    try:
+        return hashlib.blake2b(Path(path, "manifest.json").read_bytes()).digest()
+    except OSError:
+        return b""
+
+
+def _literal(described: Any) -> Any:
+    """Its value: numbers that JSON has not are written as {"float": "NaN"}."""
+    if not isinstance(described, dict):
+        return described
+    if described.get("float") not in ("NaN", "Infinity", "-Infinity"):
+        raise CorruptFileError(f"an argument or result is recorded as {described}, which is no value")
+    return float(described["float"])
 
 
 def _names(ports: Sequence[Port]) -> str:
@@ -408,9 +439,21 @@ def _check_literal(port: Port, value: Any) -> bool:
     plain = value
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         plain = value.item()  # a number of numpy or torch
-    if not isinstance(plain, bool | int | float | str | None) or plain != port.literal:
+    is_same = plain == port.literal or (plain != plain and port.literal != port.literal)  # NaN is no other than NaN
+    if not isinstance(plain, bool | int | float | str | None) or not is_same:
         raise UsageError(f"input '{port.name}' was exported as {port.literal!r} and cannot be {value!r}")
     return True
+
+
+def _states(given: Sequence[tuple[Port, Any]]) -> dict[str, _arrays.StateArray]:
+    """The arguments that the program changes."""
+    made: list[_arrays.StateArray] = []
+    states = {port.state: _arrays.StateArray(value, port.name, port.dtype, made) for port, value in given if port.state}
+    for state in made:
+        for port, value in given if state.is_copied else ():
+            if not port.state:
+                state.check_apart(port.name, value)
+    return states
 
 
 def _outputs(entry: EntryPoint, raw: list[Any], use_torch: bool) -> list[Any]:

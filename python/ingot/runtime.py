@@ -242,7 +242,7 @@ class _Call:
     ) -> None:
         self._described = described
         self._desc = desc
-        self._memory: list[tuple[int, int]] = []
+        self._bound: list[_arrays.StateArray] = []
         self._narrow: list[tuple[Any, Any]] = []
         self._states = {name: self._bind_state(desc.state_descriptors[name], value) for name, value in states.items()}
         self._inputs = {name: _bind_input(desc.input_descriptors[name], value) for name, value in inputs.items()}
@@ -280,7 +280,7 @@ class _Call:
             _copy(wide, array)
             self._narrow.append((array, wide))
             array = wide
-        return _arrays.StateArray(array, desc.name, desc.element_type, self._memory)
+        return _arrays.StateArray(array, desc.name, desc.element_type, self._bound)
 
 
 def _live(ports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -316,7 +316,7 @@ def _output(output: Any, dtype: str) -> Any:
 
             carrier = _arrays.writable(np.from_dlpack(_arrays.Capsule(output)))
             return torch.from_numpy(carrier).view(getattr(torch, dtype))
-    return _arrays.writable(_arrays.to_numpy(output, dtype))
+    return _arrays.to_numpy(output, dtype)
 
 
 def _copy(target: Any, source: Any) -> None:

@@ -287,7 +287,7 @@ def _compared_with(
     """The report, or another one if the model's own results are not those of the graph."""
     with torch.no_grad(), seeded(), same_buffers(model):
         own = model(*copied(args), **copied(kwargs))
-    problem = _difference(_leaves(own), _leaves(results), how)
+    problem = _difference(_leaves(own), _leaves(results), how) or _other_difference(own, results)
     if not problem:
         return report
     text = f"departs: the exported graph is another one than the model: {problem}\n"
@@ -298,6 +298,22 @@ def _compared_with(
 
 def _leaves(results: Any) -> list[torch.Tensor]:
     return [plain(leaf) for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
+
+
+def _other_difference(own: Any, results: Any) -> str:
+    """Of results that are no tensors. A graph without weights does not give them."""
+    expected, actual = (
+        [leaf for leaf in pytree.tree_leaves(each) if isinstance(leaf, bool | int | float | str)]
+        for each in (own, results)
+    )
+    for left, right in zip(expected, actual, strict=False):
+        if left != right and not (left != left and right != right):
+            return f"the model gives {left!r}, the graph {right!r}"
+    return (
+        f"the model gives {len(expected)} numbers and texts, the graph {len(actual)}"
+        if (actual and len(expected) != len(actual))
+        else ""
+    )
 
 
 def _difference(expected: list[torch.Tensor], actual: list[torch.Tensor], how: _How) -> str:

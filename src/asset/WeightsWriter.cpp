@@ -143,6 +143,10 @@ Result<std::string> makeHeader(const std::vector<WeightSource> &weights) {
   uint64_t offset = 0;
   for (const WeightSource &weight : weights) {
     INGOT_TRY(uint64_t size, byteCount(weight));
+    if (weight.key == "__metadata__" || weight.key.starts_with("__padding__."))
+      return unsupportedError("a weight cannot be called '" + weight.key +
+                              "', which safetensors files keep for themselves")
+          .note("rename the parameter or buffer");
     if (header.contains(weight.key))
       return internalError("two weights have the key '" + weight.key + "'");
     header[weight.key] = entryJson(safetensorsName(weight.dtype), weight.sizes, offset, size);

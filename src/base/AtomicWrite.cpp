@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <random>
@@ -93,13 +94,26 @@ Status swapIntoPlace(const std::string &from, const std::string &to) {
 
 } // namespace
 
-Result<AtomicFile> AtomicFile::create(const std::string &path) {
+Result<AtomicFile> AtomicFile::create(const std::string &path, Links links) {
   AtomicFile file;
   file.target = path;
-  file.descriptor = openNameless(parentOf(path));
+  struct stat existing;
+  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) {
+    // A pipe that nobody reads would keep us.
+    file.descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file.descriptor < 0 || ::fcntl(file.descriptor, F_SETFL, 0) != 0)
+      return errnoError("cannot write '" + path + "'");
+    file.isInPlace = true;
+    return file;
+  }
+  if (char *followed = links == Links::Follow ? ::realpath(path.c_str(), nullptr) : nullptr) {
+    file.target = followed;
+    ::free(followed);
+  }
+  file.descriptor = openNameless(parentOf(file.target));
   if (file.descriptor >= 0)
     return file;
-  file.temporary = temporaryName(path);
+  file.temporary = temporaryName(file.target);
   file.descriptor = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file.descriptor < 0) {
     Error failure = errnoError("cannot write '" + path + "'");
@@ -111,7 +125,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : target(std::move(other.target)), temporary(std::exchange(other.temporary, {})),
-      descriptor(std::exchange(other.descriptor, -1)), written(other.written) {}
+      descriptor(std::exchange(other.descriptor, -1)), written(other.written), isInPlace(other.isInPlace) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor >= 0)
@@ -136,6 +150,8 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
 Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 Status AtomicFile::commit() {
+  if (isInPlace)
+    return ::close(std::exchange(descriptor, -1)) == 0 ? Status() : errnoError("cannot write '" + target + "'");
   if (::fsync(descriptor) != 0)
     return errnoError("cannot write '" + target + "' to disk");
   if (temporary.empty()) {
@@ -152,14 +168,14 @@ Status AtomicFile::commit() {
   return syncPath(parentOf(target), O_DIRECTORY);
 }
 
-Status ingot::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes) {
-  INGOT_TRY(AtomicFile file, AtomicFile::create(path));
+Status ingot::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes, AtomicFile::Links links) {
+  INGOT_TRY(AtomicFile file, AtomicFile::create(path, links));
   INGOT_CHECK(file.write(bytes));
   return file.commit();
 }
 
-Status ingot::writeFileAtomically(const std::string &path, std::string_view text) {
-  return writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
+Status ingot::writeFileAtomically(const std::string &path, std::string_view text, AtomicFile::Links links) {
+  return writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())), links);
 }
 
 Result<AtomicDirectory> AtomicDirectory::create(const std::string &path) {

@@ -12,10 +12,13 @@
 namespace ingot {
 
 /// Writes to a temporary sibling; `commit` makes it durable and moves it into place. Without a
-/// commit nothing remains.
+/// commit nothing remains. Devices and pipes are written to as they are.
 class AtomicFile {
 public:
-  static Result<AtomicFile> create(const std::string &path);
+  /// What a link at `path` means: where somebody else could put one, it is replaced.
+  enum class Links { Replace, Follow };
+
+  static Result<AtomicFile> create(const std::string &path, Links links = Links::Replace);
   ~AtomicFile();
   AtomicFile(AtomicFile &&other) noexcept;
   AtomicFile &operator=(AtomicFile &&) = delete;
@@ -32,10 +35,13 @@ private:
   std::string target, temporary;
   int descriptor = -1;
   uint64_t written = 0;
+  bool isInPlace = false; ///< `descriptor` is a device or a pipe
 };
 
-Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
-Status writeFileAtomically(const std::string &path, std::string_view text);
+Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
+                           AtomicFile::Links links = AtomicFile::Links::Replace);
+Status writeFileAtomically(const std::string &path, std::string_view text,
+                           AtomicFile::Links links = AtomicFile::Links::Replace);
 
 /// Likewise for a whole directory: fill `path()`, then commit.
 class AtomicDirectory {

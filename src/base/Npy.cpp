@@ -226,7 +226,7 @@ Status ingot::writeNpy(const std::string &path, DType dtype, std::span<const int
   if (header.size() > 0xffff)
     return unsupportedError("npy: too many dimensions");
   uint16_t length = static_cast<uint16_t>(header.size());
-  INGOT_TRY(AtomicFile file, AtomicFile::create(path));
+  INGOT_TRY(AtomicFile file, AtomicFile::create(path, AtomicFile::Links::Follow));
   INGOT_CHECK(file.write(magic));
   INGOT_CHECK(file.write(std::string_view("\x01\x00", 2)));
   INGOT_CHECK(file.write(std::as_bytes(std::span(&length, 1))));

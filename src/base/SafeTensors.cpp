@@ -182,18 +182,21 @@ json entryJson(DType dtype, const std::vector<int64_t> &shape, uint64_t begin, u
   return {{"dtype", safetensorsName(dtype)}, {"shape", shape}, {"data_offsets", {begin, end}}};
 }
 
+/// Large elements first, so that all are aligned without gaps, which the format does not allow.
+std::vector<SafeTensor> inFileOrder(std::vector<SafeTensor> tensors) {
+  std::ranges::sort(tensors, {}, [](const SafeTensor &tensor) {
+    return std::pair(-static_cast<int64_t>(byteSize(tensor.dtype)), std::string_view(tensor.name));
+  });
+  return tensors;
+}
+
 /// The header, padded with blanks so that the data behind it is aligned.
 std::string makeHeader(const std::vector<SafeTensor> &tensors, const std::map<std::string, std::string> &metadata) {
   json header = json::object();
   if (!metadata.empty())
     header[metadataKey] = metadata;
-  uint64_t offset = 0, paddings = 0;
+  uint64_t offset = 0;
   for (const SafeTensor &tensor : tensors) {
-    if (uint64_t gap = -offset % alignment; gap && !tensor.data.empty()) {
-      header[std::string(paddingPrefix) + std::to_string(paddings++)] =
-          entryJson(DType::UInt8, {static_cast<int64_t>(gap)}, offset, offset + gap);
-      offset += gap;
-    }
     header[tensor.name] = entryJson(tensor.dtype, tensor.shape, offset, offset + tensor.data.size());
     offset += tensor.data.size();
   }
@@ -205,22 +208,18 @@ std::string makeHeader(const std::vector<SafeTensor> &tensors, const std::map<st
 
 } // namespace
 
-Status ingot::writeSafeTensors(const std::string &path, const std::vector<SafeTensor> &tensors,
+Status ingot::writeSafeTensors(const std::string &path, const std::vector<SafeTensor> &given,
                                const std::map<std::string, std::string> &metadata) {
-  INGOT_CHECK(checkWritable(tensors));
+  INGOT_CHECK(checkWritable(given));
+  const std::vector<SafeTensor> tensors = inFileOrder(given);
   std::string header = makeHeader(tensors, metadata);
   if (header.size() > maxHeaderSize)
     return unsupportedError("safetensors: the header would exceed the format's 100 MB");
-  INGOT_TRY(AtomicFile file, AtomicFile::create(path));
+  INGOT_TRY(AtomicFile file, AtomicFile::create(path, AtomicFile::Links::Follow));
   uint64_t length = header.size();
   INGOT_CHECK(file.write(std::as_bytes(std::span(&length, 1))));
   INGOT_CHECK(file.write(header));
-  static constexpr std::array<std::byte, alignment> zeros{};
-  for (const SafeTensor &tensor : tensors) {
-    if (tensor.data.empty())
-      continue;
-    INGOT_CHECK(file.write(std::span(zeros).first(-file.bytesWritten() % alignment)));
+  for (const SafeTensor &tensor : tensors)
     INGOT_CHECK(file.write(tensor.data));
-  }
   return file.commit();
 }

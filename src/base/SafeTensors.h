@@ -36,8 +36,8 @@ Result<SafeTensors> readSafeTensors(const std::string &path);
 /// `bytes` must outlive the result.
 Result<SafeTensors> parseSafeTensors(std::span<const std::byte> bytes);
 
-/// Tensors start at multiples of 64 bytes in the file. The format allows no holes, so gaps are
-/// entries of their own, called `__padding__.0` and so on, which our reader hides.
+/// Elements are aligned. (Those of an asset's weights start at multiples of 64 bytes; what is between them are entries called
+/// `__padding__.0` and so on, which our reader hides.)
 Status writeSafeTensors(const std::string &path, const std::vector<SafeTensor> &tensors,
                         const std::map<std::string, std::string> &metadata = {});
 

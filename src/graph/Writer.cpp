@@ -189,7 +189,7 @@ std::string writeDocument(const Document &document) {
 
 Status writeDocumentFile(const Document &document, const std::string &path) {
   if (document.sideConstants.empty())
-    return writeFileAtomically(path, writeDocument(document));
+    return writeFileAtomically(path, writeDocument(document), AtomicFile::Links::Follow);
   std::string file = constantsFileOf(path);
   Document named = document;
   for (const SafeTensor &constant : document.sideConstants) {
@@ -202,7 +202,7 @@ Status writeDocumentFile(const Document &document, const std::string &path) {
   }
   // The document comes last: where it is, its constants are.
   INGOT_CHECK(writeSafeTensors(file, document.sideConstants));
-  return writeFileAtomically(path, writeDocument(named));
+  return writeFileAtomically(path, writeDocument(named), AtomicFile::Links::Follow);
 }
 
 } // namespace ingot::graph

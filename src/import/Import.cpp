@@ -6,6 +6,7 @@
 #include "import/Guards.h"
 #include "import/Location.h"
 #include "import/SignatureText.h"
+#include "pt2/Literal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -95,7 +96,7 @@ Result<Port> ProgramImporter::describe(const std::string &value) {
 Status ProgramImporter::readUserInput(const InputSpec &input) {
   std::string name = valueName(input.value);
   if (name.empty() || input.kind == InputKind::ConstantInput) {
-    INGOT_TRY(std::string literal, literalText(input.value));
+    INGOT_TRY(std::string literal, pt2::literalText(input.value));
     flatInputs.push_back(builder.getStrArrayAttr({input.target, literal}));
     return {};
   }
@@ -144,7 +145,7 @@ Status ProgramImporter::readInputs() {
 Status ProgramImporter::readUserOutput(const OutputSpec &output) {
   std::string name = valueName(output.value);
   if (name.empty()) {
-    INGOT_TRY(std::string literal, literalText(output.value));
+    INGOT_TRY(std::string literal, pt2::literalText(output.value));
     flatOutputs.push_back(builder.getStringAttr(literal));
     return {};
   }

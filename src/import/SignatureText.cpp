@@ -3,12 +3,7 @@
 #include "base/Json.h"
 #include "pt2/SymExpr.h"
 
-#include <cmath>
-
 namespace ingot {
-
-using pt2::Argument;
-using pt2::ArgumentKind;
 
 template <typename T> static Result<std::string> symbolText(const pt2::SymScalar<T> &scalar) {
   if (scalar.isConcrete())
@@ -40,38 +35,6 @@ Result<std::vector<std::string>> dimTexts(const pt2::Graph &graph, llvm::StringR
     INGOT_CHECK(add(it->second));
   }
   return texts;
-}
-
-static std::string numberText(double number) {
-  // As in .pt2 files: JSON has no numbers for these.
-  if (std::isnan(number))
-    return "\"NaN\"";
-  if (std::isinf(number))
-    return number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-  return nlohmann::json(number).dump();
-}
-
-Result<std::string> literalText(const Argument &argument) {
-  switch (argument.kind) {
-  case ArgumentKind::None:
-    return std::string("null");
-  case ArgumentKind::Int:
-    return std::to_string(argument.asInt());
-  case ArgumentKind::SymInt:
-    return std::to_string(argument.asSymInt().literal());
-  case ArgumentKind::Float:
-    return numberText(argument.asFloat());
-  case ArgumentKind::SymFloat:
-    return numberText(argument.asSymFloat().literal());
-  case ArgumentKind::Bool:
-    return std::string(argument.asBool() ? "true" : "false");
-  case ArgumentKind::SymBool:
-    return std::string(argument.asSymBool().literal() ? "true" : "false");
-  case ArgumentKind::String:
-    return nlohmann::json(argument.asString()).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  default:
-    return unsupportedError("an input or output of kind " + std::string(argumentKindName(argument.kind)));
-  }
 }
 
 } // namespace ingot

@@ -14,7 +14,4 @@ namespace ingot {
 /// A tensor's sizes ("s0", "2*s0", "128"), one a dimension; a symbolic number's value, as one entry.
 Result<std::vector<std::string>> dimTexts(const pt2::Graph &graph, llvm::StringRef value);
 
-/// A literal argument as JSON: null, 3, 2.5, true, "x".
-Result<std::string> literalText(const pt2::Argument &argument);
-
 } // namespace ingot

@@ -1,5 +1,6 @@
 // Losses against classes: negative log likelihood, cross entropy, margins.
 #include "lower/Loss.h"
+#include "lower/Pick.h"
 
 using namespace mlir;
 
@@ -37,7 +38,7 @@ Value pickClass(LowerContext &ctx, Value x, Value index) {
   int64_t axis = classAxis(x);
   Value positions = rankOf(x) == 1 ? ctx.reshape(index, {Size(1)}) : ctx.insertDim(index, axis);
   auto type = withShape(tensorType(x), shapeOf(positions));
-  Value picked = ctx.create<GatherOp>(type, x, positions, axis).getResult();
+  Value picked = refusingNegative(ctx.create<GatherOp>(type, x, positions, axis).getResult());
   return ctx.reshape(picked, ctx.sizes(index));
 }
 
@@ -217,7 +218,7 @@ LogicalResult lowerMultiMarginLoss(LowerContext &ctx) {
   Value target = ctx.cast(ctx.flatten(ctx.tensor("target")), ctx.i64());
   Value column = ctx.insertDim(target, 1);
   auto type = withShape(tensorType(rows), shapeOf(column));
-  Value right = ctx.create<GatherOp>(type, rows, column, 1).getResult();
+  Value right = refusingNegative(ctx.create<GatherOp>(type, rows, column, 1).getResult());
   Value margin = ctx.constant(ctx.number("margin"), compute);
   Value excess = atLeastZero(ctx, ctx.binary<AddOp>(ctx.binary<SubOp>(margin, right), rows));
   if (ctx.number("p").is(2))

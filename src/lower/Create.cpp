@@ -54,6 +54,15 @@ Number toFloat(LowerContext &ctx, const Number &number) {
   return Number::of(ctx.create<arith::SIToFPOp>(f64, number.dynamic).getResult());
 }
 
+/// Real numbers are cut off.
+Number toInteger(LowerContext &ctx, const Number &number) {
+  if (number.kind != Number::Float)
+    return number;
+  if (number.isStatic())
+    return Number::of(static_cast<int64_t>(number.asDouble()));
+  return Number::of(ctx.create<arith::FPToSIOp>(ctx.i64(), number.dynamic).getResult());
+}
+
 /// As countSteps(), at run time.
 Size countRealSteps(LowerContext &ctx, const Number &start, const Number &end, const Number &step) {
   auto value = [&](const Number &number) -> Value {
@@ -94,17 +103,14 @@ LogicalResult lowerArange(LowerContext &ctx) {
   Number step = ctx.has("step") ? ctx.number("step") : Number::of(int64_t{1});
   if (ctx.resultDtype().isInteger(64)) // of int64, PyTorch truncates all three before it counts
     for (Number *number : {&start, &end, &step})
-      if (number->kind == Number::Float && number->isStatic())
-        *number = Number::of(static_cast<int64_t>(number->asDouble()));
+      *number = toInteger(ctx, *number);
   std::optional<Size> count = countSteps(ctx, start, end, step);
   if (!count)
     return failure(); // countSteps said why
   bool isReal = start.kind == Number::Float || step.kind == Number::Float;
   if (isReal && isIntegral(ctx.resultDtype())) {
-    if (!start.isStatic() || !step.isStatic())
-      return ctx.refuse("real bounds of integers must be known here");
-    start = Number::of(static_cast<int64_t>(start.asDouble()));
-    step = Number::of(static_cast<int64_t>(step.asDouble()));
+    start = toInteger(ctx, start);
+    step = toInteger(ctx, step);
     isReal = false;
   }
   if (isReal) {

@@ -10,14 +10,14 @@ LogicalResult lowerEmbedding(LowerContext &ctx) {
   Value table = ctx.tensor("weight");
   if (rankOf(table) == 0)
     return ctx.refuse("the table has no rows");
-  return ctx.replace(ctx.indexSelect(table, ctx.tensor("indices"), 0));
+  return ctx.replace(refusingNegative(ctx.indexSelect(table, ctx.tensor("indices"), 0)));
 }
 
 LogicalResult lowerIndexSelect(LowerContext &ctx) {
   Value x = ctx.tensor("self"), index = ctx.flatten(ctx.tensor("index"));
   if (rankOf(x) == 0) // the only element, once
     return ctx.replace(ctx.reshape(x, {}));
-  return ctx.replace(ctx.indexSelect(x, index, ctx.axis("dim", rankOf(x))));
+  return ctx.replace(refusingNegative(ctx.indexSelect(x, index, ctx.axis("dim", rankOf(x)))));
 }
 
 LogicalResult lowerGather(LowerContext &ctx) {
@@ -31,9 +31,8 @@ LogicalResult lowerGather(LowerContext &ctx) {
   if (rankOf(index) != rankOf(x))
     return ctx.refuse("operand and index must have one rank");
   auto type = withShape(tensorType(x), shapeOf(index));
-  if (wanted.empty())
-    return ctx.replace(ctx.reshape(ctx.create<GatherOp>(type, x, index, axis).getResult(), {}));
-  return ctx.replace(ctx.create<GatherOp>(type, x, index, axis).getResult());
+  Value picked = refusingNegative(ctx.create<GatherOp>(type, x, index, axis).getResult());
+  return ctx.replace(wanted.empty() ? ctx.reshape(picked, {}) : picked);
 }
 
 //===------------------------------------------------------------------------------------------===//

@@ -80,6 +80,12 @@ std::optional<Picks> collectPicks(LowerContext &ctx, Value x, ArrayRef<Value> in
   return picks;
 }
 
+Value refusingNegative(Value made) {
+  Operation *op = made.getDefiningOp();
+  op->setAttr("ingot.non_negative", BoolAttr::get(op->getContext(), true));
+  return made;
+}
+
 Value pick(LowerContext &ctx, const Picks &picks) {
   if (picks.isEmpty())
     return picks.x;
@@ -109,6 +115,8 @@ Value put(LowerContext &ctx, const Picks &picks, Value source, StringRef reduce,
   Value result = ctx.create<IndexPutOp>(picks.x.getType(), picks.x, source, ValueRange(picks.indices), picks.axes,
                                         reduce, includeSelf)
                      .getResult();
+  if (picks.refusesNegative)
+    result = refusingNegative(result);
   SmallVector<int64_t> back(picks.order.size());
   for (auto [i, axis] : llvm::enumerate(picks.order))
     back[axis] = static_cast<int64_t>(i);

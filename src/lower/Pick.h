@@ -12,6 +12,7 @@ struct Picks {
   llvm::SmallVector<mlir::Value> indices;
   llvm::SmallVector<int64_t> axes;
   llvm::SmallVector<int64_t> order;
+  bool refusesNegative = false; ///< positions that count from the end are errors, as in index_add
 
   bool isEmpty() const { return indices.empty(); }
 };
@@ -25,6 +26,9 @@ mlir::Value pick(LowerContext &ctx, const Picks &picks);
 /// `x` with `source`, expanded to the sizes that pick() would give, combined into these positions. Null after refusing.
 mlir::Value put(LowerContext &ctx, const Picks &picks, mlir::Value source, llvm::StringRef reduce,
                 bool includeSelf = true);
+
+/// What an op picked or put, where eager refuses negative positions: so does the kernel then.
+mlir::Value refusingNegative(mlir::Value made);
 
 /// The sizes that the tensors broadcast to.
 Sizes broadcastSizes(LowerContext &ctx, llvm::ArrayRef<mlir::Value> values);

@@ -44,7 +44,7 @@ LogicalResult scatter(LowerContext &ctx, Value source, StringRef reduce, bool in
   if (rankOf(x) != rankOf(index) || rankOf(x) != rankOf(source))
     return ctx.refuse("operand, index and source must have one rank");
   Value result = ctx.create<ScatterOp>(x.getType(), x, index, source, axis, reduce, includeSelf).getResult();
-  return ctx.replace(ctx.reshape(ctx.cast(result, dtype), sizes));
+  return ctx.replace(ctx.reshape(ctx.cast(refusingNegative(result), dtype), sizes));
 }
 
 /// A number that is written everywhere.
@@ -74,7 +74,8 @@ LogicalResult lowerScatterReduce(LowerContext &ctx) {
 namespace {
 
 /// Slices along `dim` of x, at the positions `index`, are combined with those of `source`.
-LogicalResult putSlices(LowerContext &ctx, Value source, StringRef reduce, bool includeSelf = true) {
+LogicalResult putSlices(LowerContext &ctx, Value source, StringRef reduce, bool includeSelf = true,
+                        bool refusesNegative = true) {
   Value x = ctx.tensor("self"), index = ctx.cast(ctx.flatten(ctx.tensor("index")), ctx.i64());
   Sizes sizes = ctx.sizes(x);
   Type dtype = dtypeOf(x);
@@ -85,7 +86,7 @@ LogicalResult putSlices(LowerContext &ctx, Value source, StringRef reduce, bool 
   source = rankOf(source) < rankOf(vector) ? ctx.expand(source, wanted) : source;
   if (reduce == "mean" || reduce == "prod")
     vector = ctx.cast(vector, computeType(dtype));
-  Picks picks{vector, {index}, {axis}, axisRange(0, rankOf(vector))};
+  Picks picks{vector, {index}, {axis}, axisRange(0, rankOf(vector)), refusesNegative};
   Value result = put(ctx, picks, source, reduce, includeSelf);
   return result ? ctx.replace(ctx.reshape(ctx.cast(result, dtype), sizes)) : failure();
 }
@@ -104,7 +105,7 @@ LogicalResult lowerIndexCopy(LowerContext &ctx) { return putSlices(ctx, ctx.tens
 
 LogicalResult lowerIndexFill(LowerContext &ctx) {
   Value x = ctx.tensor("self"), value = ctx.as(ctx.operand("value"), dtypeOf(x));
-  return putSlices(ctx, ctx.reshape(value, {}), "none");
+  return putSlices(ctx, ctx.reshape(value, {}), "none", true, false);
 }
 
 LogicalResult lowerIndexReduce(LowerContext &ctx) {

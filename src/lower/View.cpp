@@ -260,9 +260,32 @@ std::optional<Memory> memoryOf(LowerContext &ctx) {
   return Memory{ctx.permute(x, *order), *order, offset};
 }
 
+/// Of a tensor with one dynamic size: all of it, as it lies. (Pooling to one pixel gives such views when it is decomposed.)
+bool isWholeView(LowerContext &ctx, const Sizes &sizes, ArrayRef<int64_t> strides) {
+  Value x = ctx.tensor("self");
+  auto exported = ctx.op->getAttrOfType<DenseI64ArrayAttr>(attr::kOperandStrides);
+  if (!exported || exported.size() != rankOf(x) + 1 || sizes.size() != strides.size() ||
+      static_cast<int64_t>(sizes.size()) != rankOf(x))
+    return false;
+  if (!ctx.isNone("storage_offset") && ctx.integer("storage_offset") != exported.asArrayRef().back())
+    return false;
+  int dynamic = 0;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    dynamic += ShapedType::isDynamic(shapeOf(x)[i]);
+    if (size.entry() != shapeOf(x)[i] || (size.entry() != 1 && strides[i] != exported[i]))
+      return false;
+  }
+  return dynamic == 1; // a reshape finds out that it is the same number
+}
+
 } // namespace
 
 LogicalResult lowerAsStrided(LowerContext &ctx) {
+  if (ShapedType::isDynamicShape(shapeOf(ctx.tensor("self")))) {
+    Sizes wanted = ctx.sizeList("size");
+    if (isWholeView(ctx, wanted, ctx.integers("stride")))
+      return ctx.replace(ctx.reshape(ctx.tensor("self"), wanted));
+  }
   SmallVector<int64_t> sizes = ctx.integers("size"), strides = ctx.integers("stride");
   std::optional<Memory> memory = memoryOf(ctx);
   if (!memory)

@@ -24,7 +24,38 @@ public:
     return {};
   }
 
+  /// Entry points that only read a buffer which another writes read the state.
+  Status share(ArrayRef<func::FuncOp> funcs) {
+    for (const auto &[name, state] : states)
+      for (func::FuncOp func : funcs)
+        if (state.initial && func != state.func) {
+          INGOT_CHECK(checkApart(func, state.initial.str(), state.func));
+          readState(func, name, state.initial);
+        }
+    return {};
+  }
+
 private:
+  static void readState(func::FuncOp func, const std::string &name, StringAttr key) {
+    Builder builder(func.getContext());
+    for (auto weight : llvm::make_early_inc_range(func.getOps<WeightOp>())) {
+      if (weight.getKeyAttr() != key || weight->use_empty())
+        continue;
+      const unsigned argument = func.getNumArguments(), result = func.getNumResults();
+      const StringAttr text = builder.getStringAttr(name);
+      func.insertArgument(
+          argument, weight.getType(),
+          builder.getDictionaryAttr({builder.getNamedAttr(attr::kName, text), builder.getNamedAttr(attr::kState, text),
+                                     builder.getNamedAttr(attr::kInitial, key)}),
+          weight.getLoc());
+      const Value content = func.getArgument(argument);
+      func.insertResult(result, weight.getType(), builder.getDictionaryAttr(builder.getNamedAttr(attr::kState, text)));
+      func.getBody().front().getTerminator()->insertOperands(result, content);
+      weight.replaceAllUsesWith(content);
+      weight.erase();
+    }
+  }
+
   struct State {
     func::FuncOp func;
     Type type;
@@ -35,7 +66,7 @@ private:
     State state{func, func.getArgument(argument).getType(),
                 func.getArgAttrOfType<StringAttr>(argument, attr::kInitial)};
     if (state.initial)
-      INGOT_CHECK(checkApart(func, state.initial.str()));
+      INGOT_CHECK(checkApart(func, state.initial.str(), func));
     auto [known, isNew] = states.try_emplace(name, state);
     if (isNew)
       return {};
@@ -52,11 +83,11 @@ private:
   }
 
   /// A write to one of two views of the same memory would have to be seen in the other.
-  Status checkApart(func::FuncOp func, const std::string &written) const {
+  Status checkApart(func::FuncOp func, const std::string &written, func::FuncOp writer) const {
     for (const std::string &other : weights.neighbours(written))
       if (isUsed(func, other))
-        return unsupportedError("'" + written + "' and '" + other + "' share memory, and `" + func.getSymName().str() +
-                                "` writes to '" + written + "'")
+        return unsupportedError("'" + written + "' and '" + other + "' share memory, and `" +
+                                writer.getSymName().str() + "` writes to '" + written + "'")
             .note("register one buffer, and make the other from it where it is used: `self.row = self.table[1]` is "
                   "`row = self.table[1]` in forward()");
     return {};
@@ -107,8 +138,10 @@ Result<std::map<std::string, std::string>> placeholders(const pt2::Program &prog
 
 Status nameEntries(const Parts &parts, ModuleOp module, WeightTable &weights) {
   StateTable states(weights);
+  SmallVector<func::FuncOp> funcs;
   for (const EntryPart &entry : parts.entries) {
     auto func = module.lookupSymbol<func::FuncOp>(entry.name);
+    funcs.push_back(func);
     IoNames names = entry.names;
     if (entry.hasPlaceholderNames) {
       INGOT_TRY(names.buffers, placeholders(*entry.program, weights));
@@ -116,7 +149,7 @@ Status nameEntries(const Parts &parts, ModuleOp module, WeightTable &weights) {
     INGOT_CHECK(applyNames(func, names));
     INGOT_CHECK(states.add(func));
   }
-  return {};
+  return states.share(funcs);
 }
 
 } // namespace ingot

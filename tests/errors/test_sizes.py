@@ -102,3 +102,27 @@ def test_the_condition_is_named(tmp_path: Path) -> None:
     torch.export.save(torch.export.export(branch, (torch.ones(4, 16),), dynamic_shapes=(dims,)), file)
     with pytest.raises(ingot.UsageError, match=r"was exported for sizes with \(s\d+\) < \(s\d+\), which is not so"):
         ingot.convert(file)(torch.ones(20, 6))
+
+
+def test_pooling_of_a_decomposed_program_with_a_dynamic_batch() -> None:
+    """PyTorch writes it as `as_strided` of a mean."""
+
+    class Pool(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.adaptive_avg_pool2d(x.permute(0, 3, 1, 2), 1)
+
+    exported = torch.export.export(Pool(), (torch.ones(2, 4, 4, 8),), dynamic_shapes=({0: Dim.AUTO},))
+    program = ingot.convert(exported.run_decompositions())
+    for batch in (1, 2, 5):
+        x = torch.randn(batch, 4, 4, 8)
+        torch.testing.assert_close(program(x), Pool()(x))
+
+
+def test_ranges_of_integers_between_real_numbers() -> None:
+    class Range(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.arange(x[0].item(), x[1].item(), -2, dtype=torch.int64).sum() + x.sum()
+
+    program = ingot.convert(torch.export.export(Range(), (torch.tensor([9.9, 1.5]),)))
+    for x in (torch.tensor([9.9, 1.5]), torch.tensor([4.2, -3.9]), torch.tensor([1.5, 1.2])):
+        torch.testing.assert_close(program(x), Range()(x))

@@ -62,7 +62,8 @@ def test_exact_patterns_match_one_overload() -> None:
     assert ops(extract(lambda x: x + x, torch.randn(2))) == ["one"]
     assert ingot.get_conversion_fn("aten.add.Scalar") is not ingot.get_conversion_fn("aten.add.Tensor")
     ingot.register_op("mylib.op")(named("other"))
-    assert ingot.get_conversion_fn("mylib.op.default") is None
+    assert ingot.get_conversion_fn("mylib.op.default") is not None
+    assert ingot.get_conversion_fn("mylib.op.default.more") is None
     assert ingot.get_conversion_fn("torch.ops.aten.add.Tensor") is ingot.get_conversion_fn("aten::add.Tensor")
 
 

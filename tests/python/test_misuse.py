@@ -96,6 +96,20 @@ def test_numbers_that_were_fixed_by_the_export_cannot_be_others(value: Any) -> N
         times(X, value)
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_numbers_that_are_not_finite(number: float) -> None:
+    class Adds(torch.nn.Module):
+        def forward(self, x: torch.Tensor, n: float) -> tuple[torch.Tensor, float, str]:
+            return x + n, float("-inf"), "Infinity"
+
+    program = ingot.convert(Adds(), (X, number))
+    result, *rest = program(X, number)
+    assert torch.equal(result.nan_to_num(1, 2, 3), (X + number).nan_to_num(1, 2, 3))
+    assert rest == [float("-inf"), "Infinity"]
+    with pytest.raises(ingot.UsageError, match="was exported as"):
+        program(X, 1.0)
+
+
 def test_numbers_that_an_integer_cannot_have() -> None:
     shapes = {"x": None, "n": torch.export.Dim.DYNAMIC}
     exported = export(Times(), (torch.ones(2, dtype=torch.int64), 3), dynamic_shapes=shapes)
@@ -217,3 +231,138 @@ def test_errors_leave_nothing_open(asset: Path) -> None:
     for _ in range(50):
         fail()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+class Both(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        y.mul_(2)
+        return x + y
+
+
+def test_arguments_that_are_changed_in_one_memory() -> None:
+    program = ingot.convert(Both(), (torch.ones(2), torch.ones(2)))
+    memory = torch.ones(4)
+    for x, y in ((memory[:2], memory[:2]), (memory[:2], memory[1:3]), (memory[::2], memory[::3])):
+        with pytest.raises(ingot.UsageError, match="'x' and 'y' lie in the same memory"):
+            program(x, y)
+        with pytest.raises(ingot.UsageError, match="'x' and 'y' lie in the same memory"):
+            program(x.numpy(), y.numpy())
+    assert torch.equal(memory, torch.ones(4))
+    # Elements beside each other are no problem.
+    assert torch.equal(program(memory[::2], memory[1::2]), torch.full((2,), 4.0))
+    assert torch.equal(memory, torch.full((4,), 2.0))
+
+
+def test_an_argument_that_is_changed_through_a_copy_and_read() -> None:
+    class Reads(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            x.add_(1)
+            return x + y
+
+    program = ingot.convert(Reads(), (torch.ones(2, 3).t(), torch.ones(3, 2)))
+    memory = torch.ones(3, 3)
+    with pytest.raises(ingot.UsageError, match="same memory"):
+        program(memory.t()[:, :2], memory[:, :2])
+
+
+def test_states_are_those_of_the_conversion() -> None:
+    model = Counter()
+    program = ingot.convert(model, (torch.ones(3),))
+    model(torch.ones(3))
+    assert torch.equal(program(torch.ones(3)), torch.ones(3))
+    program.reset_states()
+    assert torch.equal(program.read_state("total"), torch.zeros(3))
+
+
+def test_weights_that_change_before_the_first_call(tmp_path: Path) -> None:
+    model = torch.nn.Linear(2, 2)
+    program, called = (ingot.convert(model, (torch.ones(1, 2),)) for _ in range(2))
+    expected = called(torch.ones(1, 2))
+    with torch.no_grad():
+        model.weight.zero_()
+    assert torch.equal(called(torch.ones(1, 2)), expected)
+    called.save_asset(tmp_path / "x.ingot")
+    for use in (lambda: program(torch.ones(1, 2)), lambda: program.save_asset(tmp_path / "y.ingot")):
+        with pytest.raises(ingot.UsageError, match="weight 'weight' was changed after the conversion"):
+            use()
+
+
+def test_an_asset_that_another_was_saved_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ingot.convert(Times(), (torch.ones(2), 3)).save_asset("a.ingot")
+    old = ingot.load("a.ingot")
+    ingot.convert(Plain(), (torch.ones(2),)).save_asset("a.ingot", overwrite=True)
+    assert torch.equal(old(torch.ones(2), 3), torch.full((2,), 3.0))
+    for use in (lambda: old.save_asset("b.ingot"), lambda: str(old)):
+        with pytest.raises(ingot.UsageError, match="was replaced or deleted"):
+            use()
+    new = ingot.load("a.ingot")
+    monkeypatch.chdir("/")
+    new.save_asset(tmp_path / "a.ingot", overwrite=True)
+    new.save_asset(tmp_path / "c.ingot")
+    assert torch.equal(ingot.load(tmp_path / "c.ingot")(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_a_file_comes_without_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt2"
+    torch.export.save(export(Plain(), (torch.ones(2),)), path)
+    with pytest.raises(ingot.UsageError, match="has its arguments already"):
+        ingot.convert(path, (torch.ones(2),))
+
+
+def test_results_of_numpy_may_be_changed(program: ingot.Program) -> None:
+    result = program(np.ones((2, 3), np.float32))
+    result += 1
+    assert (result == 3).all()
+
+
+@pytest.mark.parametrize("name", ["__metadata__", "__padding__.0"])
+def test_names_that_files_keep_for_themselves(name: str) -> None:
+    class Named(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            if "." in name:
+                self.add_module("__padding__", torch.nn.ParameterList([torch.ones(2)]))
+            else:
+                self.register_parameter(name, torch.nn.Parameter(torch.ones(2)))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + next(iter(self.parameters()))
+
+    with pytest.raises(ingot.UnsupportedError, match="keep for themselves"):
+        ingot.convert(Named(), (torch.ones(2),))(torch.ones(2))
+
+
+NEGATIVE = {
+    "embedding": lambda x, i: torch.nn.functional.embedding(i, x[:, None]),
+    "index_select": lambda x, i: x.index_select(0, i),
+    "gather": lambda x, i: x.gather(0, i),
+    "scatter": lambda x, i: x.scatter(0, i, 1.0),
+    "scatter_add": lambda x, i: x.scatter_add(0, i, x[:1]),
+    "index_add": lambda x, i: x.index_add(0, i, x[:1]),
+    "index_copy": lambda x, i: x.index_copy(0, i, x[:1]),
+    "cross_entropy": lambda x, i: torch.nn.functional.cross_entropy(x[None], i),
+    "index": lambda x, i: x[i],
+    "index_put": lambda x, i: x.index_put((i,), x[:1]),
+    "index_fill": lambda x, i: x.index_fill(0, i, 7.0),
+    "take": torch.take,
+    "take_along_dim": lambda x, i: torch.take_along_dim(x, i, 0),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_negative_positions_are_taken_where_eager_takes_them(name: str) -> None:
+    class Picks(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+            return NEGATIVE[name](x, i)
+
+    x, i = torch.arange(3.0), torch.tensor([-1])
+    program = ingot.convert(Picks(), (x, torch.tensor([0])))
+    try:
+        expected = Picks()(x, i)
+    except (IndexError, RuntimeError):
+        with pytest.raises(ingot.UsageError, match="index -1 at position 0 is out of range"):
+            program(x, i)
+    else:
+        assert torch.equal(program(x, i), expected)

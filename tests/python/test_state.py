@@ -502,3 +502,56 @@ def test_the_command_line_gives_written_arguments_as_outputs(tmp_path: Path) -> 
     assert (outputs["target"] == 5).all()
     assert (load_file(tmp_path / "in.safetensors")["target"] == 4).all()
     assert "changed in place" in ingot_tool("show", tmp_path / "add.ingot")
+
+
+class Reader(torch.nn.Module):
+    """Reads the buffer of another module, which that one writes."""
+
+    def __init__(self, writer: torch.nn.Module) -> None:
+        super().__init__()
+        self.writer = writer
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.writer.total * 2 + x * 0
+
+
+class Writer(torch.nn.Module):
+    def __init__(self, total: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("total", total)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total.add_(x)
+        return self.total.clone()
+
+
+@pytest.mark.parametrize("order", [("write", "read"), ("read", "write")], ids=" ".join)
+@pytest.mark.parametrize("decomposes", [False, True])
+def test_an_entry_point_reads_what_another_writes(order: tuple[str, str], decomposes: bool, tmp_path: Path) -> None:
+    writer, x = Writer(torch.zeros(2)), torch.ones(2)
+    modules = {"write": writer, "read": Reader(writer)}
+    converter = ingot.TorchConverter()
+    for name in order:
+        exported = export(modules[name], (x,))
+        exported = exported.run_decompositions() if decomposes else exported
+        converter.add_exported_program(exported, entrypoint_name=name)
+    program = converter.to_ingot()
+    program.save_asset(tmp_path / "x.ingot")
+    for each in (program, ingot.load(tmp_path / "x.ingot")):
+        for count in (1, 2):
+            each.run_entry("write", x)
+            assert torch.equal(each.run_entry("read", x), torch.full((2,), 2.0 * count))
+        assert torch.equal(each.session().run_entry("read", x), torch.zeros(2))
+        each.reset_states()
+        assert torch.equal(each.run_entry("read", x), torch.zeros(2))
+
+
+def test_an_entry_point_reads_a_view_of_what_another_writes() -> None:
+    memory, x = torch.zeros(4), torch.ones(2)
+    writer = Writer(memory[:2])
+    reader = Reader(Writer(memory[1:3]))
+    converter = ingot.TorchConverter()
+    converter.add_exported_program(export(writer, (x,)), entrypoint_name="write")
+    converter.add_exported_program(export(reader, (x,)), entrypoint_name="read")
+    with pytest.raises(ingot.UnsupportedError, match="share memory"):
+        converter.to_ingot()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 from ingot._tree import Tree
@@ -20,6 +20,9 @@ VALUES = [
     {"b": 1, "a": (2, 3)},
     OrderedDict(z=1, a=2),
     deque([1, 2]),
+    deque([1, 2], maxlen=3),
+    defaultdict(list, {"q": 1}),
+    {(1, ("a", 2)): 1},
     Point(1, (2, 3)),
     ((1, {"k": [2]}), {}),
     ((), {"x": 1}),
@@ -36,6 +39,8 @@ def test_same_leaves_and_back(value: object) -> None:
     rebuilt = tree.unflatten(iter(leaves))
     assert rebuilt == value
     assert type(rebuilt) is type(value)
+    for detail in ("maxlen", "default_factory"):
+        assert getattr(rebuilt, detail, None) == getattr(value, detail, None)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +72,7 @@ LEAF = '{"type": null, "context": null, "children_spec": []}'
         "[1, {\"type\": \"a\x01b\"}]", "[", "7", "[1]", "[1, []]", '[1, {"type": 3, "children_spec": []}]',
         '[1, {"type": null, "children_spec": 3}]', "[" * 100_000,
         '[1, {"type": "builtins.dict", "context": "[\\"a\\"]", "children_spec": []}]',
-        '[1, {"type": "builtins.dict", "context": "[[1]]", "children_spec": [' + LEAF + "]}]",
+        '[1, {"type": "builtins.dict", "context": "[{}]", "children_spec": [' + LEAF + "]}]",
         '[1, {"type": "collections.defaultdict", "context": "[]", "children_spec": []}]',
         '[1, {"type": "builtins.tuple", "children_spec": [' * 5000 + LEAF + "]}" * 5000 + "]",
         "[1, " + '{"type": "builtins.tuple", "children_spec": [' * 300 + LEAF + "]}" * 300 + "]",

@@ -85,8 +85,10 @@ void cli::addBench(CLI::App &app, Request &request) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App *command = app.add_subcommand("bench", "Measure how long calls of an asset take");
   addCallOptions(*command, options->call);
-  command->add_option("--seconds", options->seconds, "How long to measure")->capture_default_str();
-  command->add_option("--warm-up", options->warmUp, "Calls before that")->capture_default_str();
+  command->add_option("--seconds", options->seconds, "How long to measure")
+      ->check(numberFrom(0))
+      ->capture_default_str();
+  command->add_option("--warm-up", options->warmUp, "Calls before that")->check(wholeNumber())->capture_default_str();
   command->footer(examples);
   setAction(*command, request, options, bench);
 }

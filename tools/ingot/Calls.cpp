@@ -59,13 +59,15 @@ void cli::addCallOptions(CLI::App &command, CallOptions &options) {
   command.add_option("--inputs", options.inputs.safetensors, "safetensors file with the inputs by name");
   command.add_option("--input", options.inputs.npy, "One input as NAME=FILE.npy; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--random-seed", options.inputs.randomSeed,
-                     "Make the inputs that are not given, from this seed (default without any inputs: 0)");
+  command
+      .add_option("--random-seed", options.inputs.randomSeed,
+                  "Make the inputs that are not given, from this seed (default without any inputs: 0)")
+      ->check(wholeNumber());
   command.add_option("--dim", options.inputs.dimensions, "Size of a symbol in random inputs, as s0=4; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--entry", options.entry, "Entry point, if there are several");
   command.add_option("--threads", options.threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   addLoadFlags(command, options.load);
 }
 

@@ -3,7 +3,12 @@
 #include "Text.h"
 #include "base/Message.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 
 using namespace ingot;
@@ -61,7 +66,53 @@ void cli::addLoadFlags(CLI::App &command, LoadFlags &flags) {
   command
       .add_option("--memory-limit", flags.memoryLimit,
                   "Refuse what would need more memory: bytes, or a number with KiB, MiB, GiB (default: no limit)")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(CLI::Validator(
+          [](std::string &text) {
+            return text.starts_with('-') ? "must not be negative" : CLI::AsSizeValue(true)(text);
+          },
+          CLI::AsSizeValue(true).get_description()));
+}
+
+CLI::Validator cli::wholeNumber(uint64_t least) {
+  return CLI::Validator(
+      [least](std::string &text) -> std::string {
+        uint64_t value = 0;
+        const char *end = text.data() + text.size();
+        const auto [stop, failure] = std::from_chars(text.data(), end, value);
+        if (failure != std::errc() || stop != end || value < least)
+          return "'" + text + "' is no whole number from " + std::to_string(least) + " on";
+        return {};
+      },
+      "");
+}
+
+CLI::Validator cli::numberFrom(double least) {
+  return CLI::Validator(
+      [least](std::string &text) -> std::string {
+        double value = 0;
+        if (!CLI::detail::lexical_cast(text, value) || !std::isfinite(value) || value < least)
+          return "'" + text + "' is no number from " + nlohmann::json(least).dump() + " on";
+        return {};
+      },
+      "");
+}
+
+Status cli::checkOutput(const std::string &path, const std::vector<std::string> &inputs) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  if (path.empty() || !fs::exists(path, failure))
+    return {};
+  if (fs::is_directory(path, failure))
+    return usageError("cannot write to '" + path + "': it is a folder");
+  const fs::path folder = fs::absolute(path, failure).parent_path();
+  for (const std::string &input : inputs) // or a file of the asset that is one
+    if (fs::equivalent(path, input, failure) || fs::equivalent(folder, input, failure))
+      return usageError("'" + path + "' is what the command reads; it is not replaced").note("give another name");
+  std::array<char, 4> start{};
+  if (fs::is_regular_file(path, failure) && std::ifstream(path, std::ios::binary).read(start.data(), start.size()) &&
+      std::string_view(start.data(), start.size()) == "PK\3\4")
+    return usageError("'" + path + "' is an archive; it is not replaced").note("delete it first, or give another name");
+  return {};
 }
 
 Result<ProgramHandle> cli::loadProgram(const std::string &asset, const LoadFlags &flags) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ingot::cli {
 
@@ -57,6 +58,14 @@ struct LoadFlags {
 };
 void addLoadFlags(CLI::App &command, LoadFlags &flags);
 Result<ProgramHandle> loadProgram(const std::string &asset, const LoadFlags &flags = {});
+
+/// Options that are whole numbers: others are refused, also those that an unsigned number would wrap around.
+CLI::Validator wholeNumber(uint64_t least = 0);
+/// Options that are finite numbers, `least` or more.
+CLI::Validator numberFrom(double least);
+
+/// Whether a command may write to `path`: not over a file that it reads, nor over an archive, which may be somebody's model.
+Status checkOutput(const std::string &path, const std::vector<std::string> &inputs);
 
 /// Prints the error on stderr, and with --json also as an object on stdout.
 void reportError(const Error &error, bool asJson);

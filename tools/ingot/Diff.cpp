@@ -29,6 +29,7 @@ Examples:
 
 Status diff(const DiffOptions &options, Request &request) {
   request.failureCode = 2;
+  INGOT_CHECK(checkOutput(options.output, {options.first, options.second}));
   INGOT_TRY(graph::Document first, loadGraph(options.first));
   INGOT_TRY(graph::Document second, loadGraph(options.second));
   graph::Comparison comparison = graph::compare(first, second);
@@ -47,6 +48,7 @@ void cli::addDiff(CLI::App &app, Request &request) {
   command->add_option("FIRST", options->first, "A graph document, a .pt2 file or an asset")->required();
   command->add_option("SECOND", options->second, "Another one")->required();
   command->add_option("--max-items", options->maxItems, "Differences of a kind that are listed; 0: all")
+      ->check(wholeNumber())
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write to this file");
   command->add_flag("--json", request.asJson, "Print one JSON object instead of text, also for errors");

@@ -1,6 +1,7 @@
 #include "Documents.h"
 
 #include "Command.h"
+#include "Graphs.h"
 #include "graph/Reader.h"
 #include "graph/ToProgram.h"
 #include "graph/WeightFiles.h"
@@ -12,6 +13,8 @@ namespace ingot::cli {
 Status noteUnknownWeights(const std::string &document, const std::vector<std::string> &weightFiles) {
   if (weightFiles.empty())
     return {};
+  if (!isJson(document))
+    return usageError("'" + document + "' is no graph document, so it takes no --weights");
   constexpr size_t most = 10;
   INGOT_TRY(graph::Document graph, graph::readDocumentFile(document));
   INGOT_TRY(graph::WeightFiles files, graph::readWeightFiles(weightFiles));

@@ -45,6 +45,7 @@ Status makeFolderOf(const std::string &path) {
 }
 
 Status extract(const ExtractOptions &options, bool asJson) {
+  INGOT_CHECK(checkOutput(options.output, {options.input}));
   INGOT_TRY(pt2::Program program, pt2::readProgram(options.input, {.modelName = options.program, .needsData = false}));
   program.modelName = nameOf(options, program);
   graph::Document document = graph::documentOf(program);

@@ -77,5 +77,5 @@ Status cli::writeText(const std::string &path, std::string_view text) {
     fs::create_directories(folder, failure);
   if (failure)
     return ioError("the folder of " + path + " cannot be made: " + failure.message());
-  return writeFileAtomically(path, std::string(text) + (text.ends_with('\n') ? "" : "\n"));
+  return writeFileAtomically(path, std::string(text) + (text.ends_with('\n') ? "" : "\n"), AtomicFile::Links::Follow);
 }

@@ -21,6 +21,7 @@ constexpr const char *examples = R"(Examples:
 )";
 
 Status info(const InfoOptions &options, bool asJson) {
+  INGOT_CHECK(checkOutput(options.output, {options.path, options.other}));
   INGOT_TRY(graph::Document document, loadGraph(options.path));
   if (options.other.empty())
     return writeText(options.output,

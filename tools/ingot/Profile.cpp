@@ -147,6 +147,8 @@ json limitsJson(const MachineLimits &limits) {
 }
 
 Status profile(const ProfileOptions &options, bool asJson) {
+  for (const std::string &path : {options.trace, options.page})
+    INGOT_CHECK(checkOutput(path, {}));
   INGOT_TRY(Records records, record(options));
   if (records.empty())
     return unsupportedError("the program has no steps to measure");
@@ -183,9 +185,9 @@ void cli::addProfile(CLI::App &app, Request &request) {
   CLI::App *command = app.add_subcommand("profile", "Show where the time of a call goes, by kernel and line of Python");
   addCallOptions(*command, options->call);
   command->add_option("--calls", options->calls, "How many calls are measured")
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1))
       ->capture_default_str();
-  command->add_option("--rows", options->rows, "Rows of each table")->capture_default_str();
+  command->add_option("--rows", options->rows, "Rows of each table")->check(wholeNumber())->capture_default_str();
   command->add_option("--trace", options->trace, "Write the last call as a Chrome trace to this file");
   command->add_option("--html", options->page, "Write a page with all of it to this file");
   command->footer(examples);

@@ -142,6 +142,9 @@ Status runAsset(const RunOptions &options, bool asJson) {
 }
 
 Status run(const RunOptions &options, bool asJson) {
+  std::vector<std::string> read = options.weights;
+  read.insert(read.end(), {options.asset, options.inputs.safetensors});
+  INGOT_CHECK(checkOutput(options.outputs, read));
   std::error_code failure;
   if (!std::filesystem::is_regular_file(options.asset, failure)) {
     if (!options.weights.empty())
@@ -167,16 +170,16 @@ void cli::addRun(CLI::App &app, Request &request) {
   command->add_option("--inputs", options->inputs.safetensors, "safetensors file with the inputs by name");
   command->add_option("--input", options->inputs.npy, "One input as NAME=FILE.npy; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--random-seed", options->inputs.randomSeed,
-                      "Make the inputs that are not given, from this seed");
+  command->add_option("--random-seed", options->inputs.randomSeed, "Make the inputs that are not given, from this seed")
+      ->check(wholeNumber());
   command
       ->add_option("--dim", options->inputs.dimensions, "Size of a symbol in random inputs, as s0=4; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--outputs", options->outputs, "safetensors file to write the outputs to");
   command->add_option("--entry", options->entry, "Entry point, if there are several");
-  command->add_option("--seed", options->seed, "Seed of random operators (default: a fixed one)");
+  command->add_option("--seed", options->seed, "Seed of random operators (default: a fixed one)")->check(wholeNumber());
   command->add_option("--threads", options->threads, "Number of threads (default: all cores, or INGOT_NUM_THREADS)")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   addLoadFlags(*command, options->load);
   command->footer(examples);
   setAction(*command, request, options, run);

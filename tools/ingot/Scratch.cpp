@@ -66,7 +66,7 @@ void watchSignals() {
   } catch (const std::system_error &) {
     return; // no threads to be had: signals end the process at once
   }
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction current{};
     // Whoever starts this process may want them to be ignored.
     if (::sigaction(number, nullptr, &current) != 0 || current.sa_handler != SIG_DFL)

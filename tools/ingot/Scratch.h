@@ -3,7 +3,7 @@
 
 namespace ingot::cli {
 
-/// Makes the folder and lets TMPDIR name it. SIGINT, SIGTERM and SIGHUP end the process as before, but remove it first.
+/// Makes the folder and lets TMPDIR name it. SIGINT, SIGTERM, SIGHUP and SIGPIPE end the process as before, but remove it first.
 void makeScratch();
 void removeScratch();
 

@@ -154,6 +154,7 @@ void printSummary(const Summary &summary) {
 }
 
 Status writePage(const ShowOptions &options, bool asJson) {
+  INGOT_CHECK(checkOutput(options.html, {options.path}));
   INGOT_TRY(graph::Document document, loadGraph(options.path));
   INGOT_CHECK(writeText(options.html, graph::html(document)));
   if (asJson)

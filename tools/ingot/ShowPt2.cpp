@@ -1,5 +1,6 @@
 #include "Summary.h"
 #include "pt2/Archive.h"
+#include "pt2/Literal.h"
 #include "pt2/SymExpr.h"
 
 #include <algorithm>
@@ -21,24 +22,10 @@ std::string symText(const pt2::SymInt &size) {
   return parsed ? pt2::printSymExpr(*parsed) : size.expr().text;
 }
 
-std::string quoted(const std::string &text) { return "\"" + text + "\""; }
-
 /// JSON text of a literal argument; other kinds are named.
-std::string literalText(const Argument &argument) {
-  switch (argument.kind) {
-  case ArgumentKind::None:
-    return "null";
-  case ArgumentKind::Int:
-    return std::to_string(argument.asInt());
-  case ArgumentKind::Float:
-    return std::to_string(argument.asFloat());
-  case ArgumentKind::Bool:
-    return argument.asBool() ? "true" : "false";
-  case ArgumentKind::String:
-    return quoted(argument.asString());
-  default:
-    return quoted(std::string(pt2::argumentKindName(argument.kind)));
-  }
+std::string shownLiteral(const Argument &argument) {
+  Result<std::string> text = pt2::literalText(argument);
+  return text ? *text : "\"" + std::string(pt2::argumentKindName(argument.kind)) + "\"";
 }
 
 asset::Port scalarPort(std::string name, DType dtype) {
@@ -67,7 +54,7 @@ asset::Port describePort(const pt2::Graph &graph, const Argument &argument, cons
   if (argument.is(ArgumentKind::SymBool) && argument.asSymBool().isName())
     return scalarPort(argument.asSymBool().name(), DType::Bool);
   port.name = fallbackName;
-  port.literal = literalText(argument);
+  port.literal = shownLiteral(argument);
   return port;
 }
 

@@ -51,9 +51,15 @@ std::vector<std::string> ingot::cli::splitLines(std::string_view text) {
   return lines;
 }
 
+/// What stands in a file must not begin lines of its own.
+static std::string oneLine(std::string text) {
+  std::ranges::replace_if(text, [](char letter) { return letter == '\n' || letter == '\t'; }, '?');
+  return text;
+}
+
 void Table::add(std::vector<std::string> row) {
   for (std::string &cell : row)
-    cell = plainText(cell);
+    cell = oneLine(plainText(cell));
   rows.push_back(std::move(row));
 }
 

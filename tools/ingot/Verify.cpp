@@ -160,8 +160,10 @@ void addOptions(CLI::App &command, VerifyOptions &options) {
   command.add_option("--inputs", options.inputs.safetensors, "safetensors file with the inputs by name");
   command.add_option("--input", options.inputs.npy, "One input as NAME=FILE.npy; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--random-seed", options.inputs.randomSeed,
-                     "Make the inputs that are not given, from this seed (default without any inputs: 0)");
+  command
+      .add_option("--random-seed", options.inputs.randomSeed,
+                  "Make the inputs that are not given, from this seed (default without any inputs: 0)")
+      ->check(wholeNumber());
   command
       .add_option("--dim", options.inputs.dimensions,
                   "Size of a symbol in random inputs, as s0=4; may be repeated (default: as exported)")
@@ -170,8 +172,10 @@ void addOptions(CLI::App &command, VerifyOptions &options) {
   command.add_flag("--outputs-only", options.outputsOnly, "Compare the outputs, not the nodes");
   command.add_option("--save-inputs", options.saveTo,
                      "Folder for the operands of the node that departs, and a script that repeats it");
-  command.add_option("--rtol", options.relative, "Relative tolerance of floats (default: by element type)");
-  command.add_option("--atol", options.absolute, "Absolute tolerance of floats (default: by element type)");
+  command.add_option("--rtol", options.relative, "Relative tolerance of floats (default: by element type)")
+      ->check(numberFrom(0));
+  command.add_option("--atol", options.absolute, "Absolute tolerance of floats (default: by element type)")
+      ->check(numberFrom(0));
   command.add_option("--plugin", options.plugins, "Library with lowerings; may be repeated")->allow_extra_args(false);
   command.add_option("--disable-pass", options.disabledPasses, "Leave out a pass of Ingot; may be repeated")
       ->allow_extra_args(false);

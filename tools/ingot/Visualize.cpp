@@ -52,6 +52,7 @@ Status render(const std::string &text, const std::string &format, const std::str
 }
 
 Status visualize(const VisualizeOptions &options, bool asJson) {
+  INGOT_CHECK(checkOutput(options.output, {options.path}));
   INGOT_TRY(graph::Document document, loadGraph(options.path));
   graph::DrawOptions drawing{options.maxNodes, !options.noWeights};
   std::string extension = fs::path(options.output).extension().string();
@@ -75,7 +76,9 @@ void cli::addVisualize(CLI::App &app, Request &request) {
   auto options = std::make_shared<VisualizeOptions>();
   CLI::App *command = app.add_subcommand("visualize", "Draw a graph as Mermaid or DOT text");
   command->add_option("FILE", options->path, "A graph document, a .pt2 file or an asset")->required();
-  command->add_option("--max-nodes", options->maxNodes, "Draw at most so many nodes; 0: all")->capture_default_str();
+  command->add_option("--max-nodes", options->maxNodes, "Draw at most so many nodes; 0: all")
+      ->check(wholeNumber())
+      ->capture_default_str();
   command->add_flag("--no-weights", options->noWeights, "Leave weights out");
   command->add_flag("--group", options->byModule, "Frame modules; those too deep for --max-nodes are single boxes");
   command->add_option("--format", options->format, "Language of the drawing")

@@ -3,12 +3,14 @@
 #include "Command.h"
 #include "Scratch.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <iostream>
 #include <new>
+#include <span>
 #include <unistd.h>
 
 using namespace ingot;
@@ -47,6 +49,25 @@ Status act(const Request &request) {
   }
 }
 
+/// Says what is wrong with the command line; with --json as an object, too.
+int refuse(const CLI::App &app, const CLI::ParseError &failure, std::span<char *const> arguments) {
+  const bool asJson = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
+  const std::string_view first = arguments.size() > 1 ? arguments[1] : "";
+  const bool isCommand = std::ranges::any_of(app.get_subcommands([](const CLI::App *) { return true; }),
+                                             [&](const CLI::App *command) { return command->get_name() == first; });
+  if (failure.get_exit_code() == 0)
+    return app.exit(failure); // --help and --version
+  if (first.empty() || first.starts_with('-') || isCommand) {
+    if (asJson)
+      reportError(usageError(failure.what()), true);
+    else
+      app.exit(failure);
+    return 2;
+  }
+  reportError(usageError("there is no command '" + std::string(first) + "'").note("`ingot --help` lists them"), asJson);
+  return 2;
+}
+
 int runAction(Request &request) {
   makeScratch();
   Status status = act(request);
@@ -82,7 +103,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &failure) {
-    leave(app.exit(failure) == 0 ? 0 : 2);
+    leave(refuse(app, failure, {argv, static_cast<size_t>(argc)}));
   }
   leave(runAction(request));
 }

@@ -19,7 +19,14 @@ INLINE_ELEMENTS = 1024
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path whose file takes the place of `path` when everything went well."""
+    """A temporary path whose file takes the place of `path` when everything went well. Links are followed; what is
+    neither a file nor a link to one is written to as it is."""
+    if path.is_dir():
+        raise SerializationError(f"cannot write to '{path}': it is a folder")
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = path.resolve()
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ingot import _core
-from ingot._serialize import _plain, weight_ref
+from ingot._serialize import KeptWeights, _plain, weight_ref
 from ingot.extractor._arguments import arguments_of, find_operator
 from ingot.extractor._python_ops import PythonCall
 from ingot.extractor._values import dtype_name
@@ -39,7 +39,7 @@ class NativeProgram:
         part, options, kept = stage(ir, tensors, calls)
         converted = _core.Converted.convert([part], options)
         self._calls = list(calls)
-        self._program = Program(converted, fallback=True, _returns_torch=True, _keep_alive=kept)
+        self._program = Program(converted, fallback=True, _returns_torch=True, _kept=[kept])
         self._ports = self._program.entry_points[0]
 
     def run(self, inputs: Mapping[str, torch.Tensor]) -> list[Any]:
@@ -53,7 +53,7 @@ class NativeProgram:
 
 def stage(
     ir: IR, tensors: Mapping[str, torch.Tensor], calls: Sequence[PythonCall]
-) -> tuple[tuple[bytes, list[_core.WeightRef], str], str, list[torch.Tensor]]:
+) -> tuple[tuple[bytes, list[_core.WeightRef], str], str, KeptWeights]:
     """The graph and its weights as the compiler takes them, its options, and what the weights lie in."""
     document = _document(ir, tensors, {call.node.name: call for call in calls})
     kinds = {weight["name"]: weight.get("kind") or "parameter" for weight in document["weights"]}
@@ -64,7 +64,10 @@ def stage(
     ]
     options = {"fallback": True, "schemas": _schemas(document["nodes"])}
     part = (json.dumps(document).encode(), weights, json.dumps(_ROLE))
-    return part, json.dumps(options), list(plain.values())
+    kept = KeptWeights()
+    for name, tensor in plain.items():
+        kept.add(name, tensor)
+    return part, json.dumps(options), kept
 
 
 def _document(ir: IR, tensors: Mapping[str, torch.Tensor], calls: Mapping[str, PythonCall]) -> dict[str, Any]:

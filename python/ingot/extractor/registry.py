@@ -49,13 +49,13 @@ def op_type_of(target: Any) -> str:
 
 
 def matches(pattern: str, op_type: str) -> bool:
-    """Whether a pattern is the op type, or the ATen operator of which it is an overload."""
+    """Whether a pattern is the op type, or the operator of which it is an overload."""
     return pattern == op_type or pattern == _whole_op(op_type)
 
 
 def _whole_op(op_type: str) -> str:
     parts = op_type.split(".")
-    return ".".join(parts[:2]) if parts[0] == "aten" and len(parts) > 2 else op_type
+    return ".".join(parts[:2]) if len(parts) == 3 else op_type
 
 
 def register_op(pattern: str) -> Callable[[Converter], Converter]:

@@ -2,7 +2,10 @@
 
 #include "base/test/TemporaryFolder.h"
 
+#include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace ingot;
@@ -34,6 +37,34 @@ TEST(AtomicWrite, LeavesNothingWithoutCommit) {
   }
   EXPECT_EQ(readFile(path), "old");
   EXPECT_EQ(folder.entryCount(), 1u);
+}
+
+TEST(AtomicWrite, LinksAreFollowedWhereThatIsWanted) {
+  TemporaryFolder folder;
+  const std::string path = folder.write("x", "old"), link = folder.file("link");
+  std::filesystem::create_symlink("x", link);
+  ASSERT_TRUE(writeFileAtomically(link, std::string_view("new"), AtomicFile::Links::Follow));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(readFile(path), "new");
+  ASSERT_TRUE(writeFileAtomically(link, std::string_view("own")));
+  EXPECT_FALSE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(readFile(path), "new");
+}
+
+TEST(AtomicWrite, DevicesAndPipesStayWhatTheyAre) {
+  TemporaryFolder folder;
+  ASSERT_TRUE(writeFileAtomically("/dev/null", std::string_view("nothing")));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(writeFileAtomically(pipe, std::string_view("x"))) << "nobody reads it";
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(writeFileAtomically(pipe, std::string_view("x")));
+  char letter = 0;
+  EXPECT_EQ(::read(reader, &letter, 1), 1);
+  EXPECT_EQ(letter, 'x');
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 /// As after a process of the same number was killed.

@@ -1,7 +1,7 @@
 // RUN: ingot-opt %s -lower-aten | FileCheck %s
 
 // CHECK-LABEL: func @embedding
-// CHECK-NEXT: ingot.index_select %arg0, %arg1 {axis = 0 : i64} : (tensor<10x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: ingot.index_select %arg0, %arg1 {axis = 0 : i64, ingot.non_negative = true} : (tensor<10x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
 func.func @embedding(%w: tensor<10x4xf32>, %i: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
   %0 = ingot.aten "aten::embedding"(%w, %i) {args = {indices = #ingot.value<1>, padding_idx = -1 : i64, scale_grad_by_freq = false, sparse = false, weight = #ingot.value<0>}} : (tensor<10x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>

@@ -44,7 +44,8 @@ struct FoldGather : OpRewritePattern<MatmulOp> {
     Value indices = reshape ? indicesAs(reshape, chosen, rewriter) : Value(chosen.getIndex());
     if (!indices)
       return rewriter.notifyMatchFailure(op, "the matrices are not used as they are");
-    rewriter.replaceOpWithNewOp<GatherMatmulOp>(op, op.getType(), op.getA(), chosen.getX(), indices);
+    auto made = rewriter.replaceOpWithNewOp<GatherMatmulOp>(op, op.getType(), op.getA(), chosen.getX(), indices);
+    made->setDiscardableAttrs(chosen->getDiscardableAttrDictionary()); // whether negative positions are taken
     return success();
   }
 };

@@ -13,7 +13,7 @@ class Gather final : public BoundKernel {
 public:
   Gather(const StepContext &context, int64_t axis)
       : positions(context.step.kernel, context.operands[1].desc, context.operands[1].desc.sizes,
-                  sizeAlong(context.operands[0].desc, axis)),
+                  sizeAlong(context.operands[0].desc, axis), countsFromEnd(context)),
         sizes(context.operands[1].desc.sizes), strides(context.operands[0].desc.strides),
         axis(static_cast<size_t>(axis)), bytes(byteSize(context.operands[0].desc.dtype)) {}
 

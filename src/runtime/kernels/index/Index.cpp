@@ -38,7 +38,8 @@ public:
     count = product(pick.sizes);
     for (size_t i = 0; i < pick.axes.size(); ++i) {
       const size_t axis = first + i;
-      indices.emplace_back(context.step.kernel, context.operands[i + 1].desc, pick.sizes, sizes[axis]);
+      indices.emplace_back(context.step.kernel, context.operands[i + 1].desc, pick.sizes, sizes[axis],
+                           countsFromEnd(context));
       rowStrides.push_back(product(sizes.subspan(axis + 1, last - axis)));
     }
     // A few rows of a large table, as embeddings are.

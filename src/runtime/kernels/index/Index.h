@@ -11,11 +11,13 @@ Status checkIndexType(const StepContext &context, const TensorDesc &index);
 /// An index tensor as a source of positions in a dimension with `size` elements.
 class Positions {
 public:
-  Positions(std::string kernel, const TensorDesc &index, std::span<const int64_t> sizes, int64_t size);
+  /// `countsFromEnd`: negative positions do.
+  Positions(std::string kernel, const TensorDesc &index, std::span<const int64_t> sizes, int64_t size,
+            bool countsFromEnd);
 
   int64_t count() const { return total; }
-  /// Writes all positions, in row-major order of the sizes that the index broadcasts to. Negative ones count
-  /// from the end; the error names the first one out of range.
+  /// Writes all positions, in row-major order of the sizes that the index broadcasts to. The error names the first one
+  /// out of range.
   Status read(const void *indices, int64_t *positions) const;
 
 private:
@@ -26,7 +28,10 @@ private:
   DType dtype;
   std::vector<int64_t> sizes, strides;
   int64_t size, total;
-  bool isContiguous;
+  bool isContiguous, countsFromEnd;
 };
+
+/// Whether a step takes negative positions. Eager has operators of both kinds.
+inline bool countsFromEnd(const StepContext &context) { return !context.attr<bool>("ingot.non_negative", false); }
 
 } // namespace ingot

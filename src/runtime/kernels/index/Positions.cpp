@@ -8,9 +8,10 @@ Status checkIndexType(const StepContext &context, const TensorDesc &index) {
   return {};
 }
 
-Positions::Positions(std::string kernel, const TensorDesc &index, std::span<const int64_t> target, int64_t size)
+Positions::Positions(std::string kernel, const TensorDesc &index, std::span<const int64_t> target, int64_t size,
+                     bool countsFromEnd)
     : kernel(std::move(kernel)), dtype(index.dtype), sizes(target.begin(), target.end()), strides(target.size(), 0),
-      size(size), total(1) {
+      size(size), total(1), countsFromEnd(countsFromEnd) {
   const size_t missing = sizes.size() - index.sizes.size();
   for (size_t i = 0; i < index.sizes.size(); ++i)
     if (index.sizes[i] != 1)
@@ -34,7 +35,7 @@ int64_t Positions::offsetOf(int64_t i) const {
 template <typename T> Status Positions::readTyped(const T *indices, int64_t *positions) const {
   for (int64_t i = 0; i < total; ++i) {
     const int64_t given = indices[offsetOf(i)];
-    const int64_t position = given < 0 ? given + size : given;
+    const int64_t position = given < 0 && countsFromEnd ? given + size : given;
     if (position < 0 || position >= size)
       return usageError(kernel + ": index " + std::to_string(given) + " at position " + std::to_string(i) +
                         " is out of range for a dimension of size " + std::to_string(size));

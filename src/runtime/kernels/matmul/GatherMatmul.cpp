@@ -22,6 +22,7 @@ struct GatherProblem {
   TensorDesc a, table, indices, result;
   int64_t batch = 1, m = 0, n = 0, k = 0;
   std::vector<int64_t> aOffsets; ///< of each matrix of a
+  bool countsFromEnd = true;
 };
 
 /// `rows` rows of `c` are sums over the rows of `b`, of which `columns` are wanted.
@@ -44,7 +45,7 @@ class GatherMatmul final : public BoundKernel {
 public:
   GatherMatmul(GatherProblem p, const DnnlApi *dnnl)
       : problem(std::move(p)), dnnl(dnnl), batchSizes(problem.result.sizes.begin(), problem.result.sizes.end() - 2),
-        positions("gather_matmul", problem.indices, batchSizes, problem.table.sizes[0]),
+        positions("gather_matmul", problem.indices, batchSizes, problem.table.sizes[0], problem.countsFromEnd),
         pieces((problem.n + kColumns - 1) / kColumns) {}
 
   size_t scratchBytes() const override { return static_cast<size_t>(problem.batch) * sizeof(int64_t); }
@@ -112,6 +113,7 @@ Result<GatherProblem> makeProblem(const StepContext &context) {
   problem.a = *a;
   problem.table = *table;
   problem.indices = *indices;
+  problem.countsFromEnd = countsFromEnd(context);
   problem.m = a->sizes[a->sizes.size() - 2];
   problem.k = table->sizes[1];
   problem.n = table->sizes[2];

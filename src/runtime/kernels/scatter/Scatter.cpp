@@ -41,12 +41,14 @@ struct ScatterProblem {
   int64_t xCount = 0, axisSize = 0;
   TensorDesc index;
   CombineAttrs attrs;
+  bool countsFromEnd = true;
 };
 
 template <typename T, Combine kind> class Scatter final : public BoundKernel {
 public:
   Scatter(const std::string &name, ScatterProblem given)
-      : problem(std::move(given)), positions(name, problem.index, problem.indexSizes, problem.axisSize) {}
+      : problem(std::move(given)),
+        positions(name, problem.index, problem.indexSizes, problem.axisSize, problem.countsFromEnd) {}
 
   size_t scratchBytes() const override {
     const int64_t counts = kind == Combine::Mean ? problem.xCount : 0;
@@ -103,6 +105,7 @@ Result<ScatterProblem> makeScatter(const StepContext &context) {
   problem.xCount = x->numel();
   problem.axisSize = x->sizes[problem.axis];
   problem.index = *index;
+  problem.countsFromEnd = countsFromEnd(context);
   if (index->numel() == 0)
     problem.attrs.kind = Combine::None; // as good as any where there is nothing to combine, and of every type
   return problem;
@@ -139,8 +142,8 @@ public:
     const std::span<const int64_t> sizes(context.operands[0].desc.sizes);
     const auto first = static_cast<size_t>(problem.axes.front()), last = static_cast<size_t>(problem.axes.back());
     for (size_t axis = first; axis <= last; ++axis) {
-      indices.emplace_back(context.step.kernel, context.operands[axis - first + 2].desc, problem.pickSizes,
-                           sizes[axis]);
+      indices.emplace_back(context.step.kernel, context.operands[axis - first + 2].desc, problem.pickSizes, sizes[axis],
+                           countsFromEnd(context));
       rowStrides.push_back(product(sizes.subspan(axis + 1, last - axis)));
     }
   }
