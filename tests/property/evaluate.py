@@ -87,6 +87,8 @@ class Evaluation:
         if reason := reason_against(line, self.values):
             raise UndeterminedError(reason)
         exact = self.exact_result(line)
+        if exact is not None and exact.numel() > LARGEST:
+            raise UndeterminedError("too large")
         with quiet():
             execute(line, self.values, SCOPE)
             result = self.values[target(line)]

@@ -36,6 +36,10 @@ def is_any_nan(operands: Operands) -> bool:
     return any(bool(value.isnan().any()) for value in operands)
 
 
+def is_any_infinite_or_nan(operands: Operands) -> bool:
+    return is_any_infinite(operands) or is_any_nan(operands)
+
+
 def has_a_mask_of_nothing(operands: Operands) -> bool:
     if len(operands) < 4 or operands[0].numel() > 0:
         return False
@@ -83,6 +87,11 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
         r"scaled_dot_product_attention",
         has_a_mask_of_nothing,
         "eager does not check the mask of what it need not compute",
+    ),
+    (
+        r"scaled_dot_product_attention.*is_causal=True",
+        is_any_infinite_or_nan,
+        "how many of the keys that a query must not see are multiplied by 0 follows from the size of eager's blocks",
     ),
     (r"%|fmod\(|remainder\(", are_remainders_lost, "the last bit of a large dividend decides"),
     (r"layer_norm\(\w+, \(1,\)", is_any, "a number less itself is what rounding leaves of it, or nothing"),

@@ -1,6 +1,7 @@
 // The checks of an attention step, and the choice between implementations.
 #include "runtime/kernels/attention/Problem.h"
 
+#include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/matmul/Activation.h"
 
 #include <algorithm>
@@ -108,15 +109,43 @@ Result<std::vector<ResultDesc>> inferAttention(const StepContext &context) {
   return denseResult(context, std::move(problem.result));
 }
 
+/// Of float32, and not empty; null where only the reference can.
+Result<std::unique_ptr<BoundKernel>> bindFloatAttention(const AttentionProblem &problem) {
+  if (!hasRows(problem.qStrides, problem.queries, problem.depth))
+    return std::unique_ptr<BoundKernel>();
+  if (auto panels = makePanelAttention(problem))
+    return panels;
+  if (hasRows(problem.kStrides, problem.keys, problem.depth) &&
+      hasRows(problem.vStrides, problem.keys, problem.valueDepth))
+    return makeTiledAttention(problem);
+  return std::unique_ptr<BoundKernel>();
+}
+
+/// Of float16 and bfloat16.
+Result<std::unique_ptr<BoundKernel>> bindHalfAttention(const AttentionProblem &problem) {
+  AttentionProblem wide = problem;
+  wide.q = widened(problem.q);
+  wide.k = widened(problem.k);
+  wide.v = widened(problem.v);
+  wide.result = widened(problem.result);
+  std::vector<std::pair<size_t, TensorDesc>> operands{
+      {AttentionQ, problem.q}, {AttentionK, problem.k}, {AttentionV, problem.v}};
+  if (problem.mask && problem.mask->dtype == problem.q.dtype) {
+    wide.mask = widened(*problem.mask);
+    operands.emplace_back(AttentionMask, *problem.mask);
+  }
+  INGOT_TRY(std::unique_ptr<BoundKernel> inner, bindFloatAttention(wide));
+  return makeWidened(std::move(inner), problem.q.dtype, operands, problem.result);
+}
+
 Result<std::unique_ptr<BoundKernel>> bindAttention(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(AttentionProblem problem, makeProblem(context));
+  const DType dtype = problem.q.dtype;
   const bool isEmpty = problem.result.numel() == 0 || problem.keys == 0 || problem.depth == 0;
-  if (problem.q.dtype == DType::Float32 && !isEmpty && hasRows(problem.qStrides, problem.queries, problem.depth)) {
-    if (auto panels = makePanelAttention(problem))
-      return panels;
-    if (hasRows(problem.kStrides, problem.keys, problem.depth) &&
-        hasRows(problem.vStrides, problem.keys, problem.valueDepth))
-      return makeTiledAttention(problem);
+  if (!isEmpty && (dtype == DType::Float32 || isHalf(dtype))) {
+    INGOT_TRY(auto fast, isHalf(dtype) ? bindHalfAttention(problem) : bindFloatAttention(problem));
+    if (fast)
+      return fast;
   }
   return makeReferenceAttention(problem);
 }

@@ -4,6 +4,7 @@
 #include "base/MappedFile.h"
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
+#include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/gemm/SharedByAddress.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
@@ -223,8 +224,9 @@ void packTransformed(float *to, const PanelSource &source, int64_t panel) {
   Columns filters[9] = {}, transformed[16];
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t tap = 0; tap < 9; ++tap) {
-      const float *from = source.data + panel * kPanel * source.columnStride + tap / 3 * source.depthStrides[0] +
-                          tap % 3 * source.depthStrides[1] + c * source.depthStrides[2];
+      const float *from = static_cast<const float *>(source.data) + panel * kPanel * source.columnStride +
+                          tap / 3 * source.depthStrides[0] + tap % 3 * source.depthStrides[1] +
+                          c * source.depthStrides[2];
       for (int64_t j = 0; j < count; ++j)
         filters[tap][j] = from[j * source.columnStride];
     }
@@ -232,6 +234,27 @@ void packTransformed(float *to, const PanelSource &source, int64_t panel) {
     for (int64_t point = 0; point < 16; ++point)
       std::copy_n(transformed[point], kPanel, to + (point * channels + c) * kPanel);
   }
+}
+
+/// A panel of float16 or bfloat16.
+void packHalves(float *to, const PanelSource &source, int64_t panel) {
+  const auto *start = static_cast<const uint16_t *>(source.data) + panel * kPanel * source.columnStride;
+  const int64_t inner = source.depthSizes.back(), count = std::min(kPanel, source.columns - panel * kPanel);
+  const int64_t step = source.depthStrides.back();
+  std::vector<uint16_t> column(static_cast<size_t>(inner));
+  std::vector<float> wide(column.size());
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < source.depthSizes.size(); ++i)
+    rows *= source.depthSizes[i];
+  for (int64_t row = 0; row < rows; ++row, to += inner * kPanel)
+    for (int64_t j = 0; j < kPanel; ++j) {
+      const uint16_t *from = start + rowOffset(source, row) + j * source.columnStride;
+      for (int64_t k = 0; k < inner; ++k)
+        column[static_cast<size_t>(k)] = j < count ? from[k * step] : 0;
+      widenHere(source.dtype, column.data(), wide.data(), inner);
+      for (int64_t k = 0; k < inner; ++k)
+        to[k * kPanel + j] = wide[static_cast<size_t>(k)];
+    }
 }
 
 SharedByAddress<PanelSource, const Panels> &shared() {
@@ -270,9 +293,11 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   const std::vector<int64_t> order = denseOrder(source, depth);
   auto packOne = [&](int64_t p) {
     float *to = data.get() + p * depth * kPanel;
+    if (source.dtype != DType::Float32)
+      return packHalves(to, source, p);
     if (source.isTransformed)
       return packTransformed(to, source, p);
-    const float *from = source.data + p * kPanel * source.columnStride;
+    const float *from = static_cast<const float *>(source.data) + p * kPanel * source.columnStride;
     const bool isWhole = (p + 1) * kPanel <= columns;
     if (isWhole && packOrdered(to, from, source.columnStride, order))
       return;
@@ -282,13 +307,15 @@ Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
   };
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
+  const size_t elementBytes = byteSize(source.dtype);
   const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
   std::atomic<bool> areNumbers = true;
   parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       if (source.columnStride == depth && p - begin >= step && (p - begin) % step == 0)
-        MappedFile::releasePages(source.data + (p - step) * panelStride,
-                                 static_cast<size_t>(step * panelStride) * sizeof(float));
+        MappedFile::releasePages(static_cast<const std::byte *>(source.data) +
+                                     static_cast<size_t>((p - step) * panelStride) * elementBytes,
+                                 static_cast<size_t>(step * panelStride) * elementBytes);
       packOne(p);
       if (!rows::isFinite(data.get() + p * depth * kPanel, depth * kPanel))
         areNumbers = false;
@@ -302,7 +329,7 @@ std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {
     return found;
   auto made = std::make_shared<const Panels>(source);
   // The original is not needed any more, unless somebody looks at it.
-  MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * sizeof(float));
+  MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * byteSize(source.dtype));
   return shared().add(source.data, source, std::move(made));
 }
 

@@ -1,6 +1,7 @@
 // Right-hand sides of products, rearranged: panels of 32 columns, each row of a panel beside the next.
 #pragma once
 
+#include "base/DType.h"
 #include "runtime/kernels/gemm/Tile.h"
 
 #include <memory>
@@ -26,11 +27,12 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
 
 /// Where the elements of the original are: `depth` may have several dimensions (taps of a convolution, then channels).
 struct PanelSource {
-  const float *data = nullptr;
+  const void *data = nullptr;
   std::vector<int64_t> depthSizes, depthStrides;
   int64_t columns = 0, columnStride = 0;
   /// For filters [3, 3, channels]: the panels hold their sixteen transformed elements instead (conv/Winograd.cpp).
   bool isTransformed = false;
+  DType dtype = DType::Float32; ///< float16 and bfloat16 become float32; not of filters
 
   /// Elements from the first to the last.
   int64_t reach() const;

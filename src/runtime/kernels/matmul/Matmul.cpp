@@ -2,6 +2,7 @@
 #include "runtime/dnnl/DnnlApi.h"
 
 #include "runtime/TensorDesc.h"
+#include "runtime/kernels/elementwise/Widened.h"
 
 namespace ingot {
 namespace {
@@ -81,19 +82,50 @@ bool isSmallOuterProduct(const MatmulProblem &problem) {
          problem.activation == Activation::None;
 }
 
+/// Of float32, and not empty; null where only the reference can. oneDNN may refuse odd layouts.
+Result<std::unique_ptr<BoundKernel>> bindFloatMatmul(const MatmulProblem &problem) {
+  if (auto panels = makePanelMatmul(problem))
+    return panels;
+  if (auto batched = makeBatchedMatmul(problem))
+    return batched;
+  if (isSmallOuterProduct(problem))
+    return std::unique_ptr<BoundKernel>();
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  return dnnl->makeMatmul(problem);
+}
+
+/// Of float16 and bfloat16. A constant right-hand side becomes panels of float32, or is converted in every call.
+Result<std::unique_ptr<BoundKernel>> bindHalfMatmul(const MatmulProblem &problem) {
+  MatmulProblem wide = problem;
+  std::vector<std::pair<size_t, TensorDesc>> operands{{MatmulA, problem.a}};
+  wide.a = widened(problem.a);
+  wide.b = widened(problem.b);
+  wide.result = widened(problem.result);
+  wide.bDataType = problem.b.dtype;
+  if (problem.bias) {
+    wide.bias = widened(*problem.bias);
+    operands.emplace_back(MatmulBias, *problem.bias);
+  }
+  if (problem.residual) {
+    wide.residual = widened(*problem.residual);
+    operands.emplace_back(MatmulResidual, *problem.residual);
+  }
+  std::unique_ptr<BoundKernel> inner = makePanelMatmul(wide);
+  if (!inner) {
+    wide.bData = nullptr;
+    operands.emplace_back(MatmulB, problem.b);
+    INGOT_TRY(inner, bindFloatMatmul(wide));
+  }
+  return makeWidened(std::move(inner), problem.a.dtype, operands, problem.result);
+}
+
 Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(MatmulProblem problem, makeProblem(context));
-  // oneDNN may refuse odd layouts; the reference takes everything.
-  if (problem.a.dtype == DType::Float32 && !isEmpty(problem)) {
-    if (auto panels = makePanelMatmul(problem))
-      return panels;
-    if (auto batched = makeBatchedMatmul(problem))
-      return batched;
-    if (!isSmallOuterProduct(problem)) {
-      INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-      if (auto fast = dnnl->makeMatmul(problem))
-        return fast;
-    }
+  const DType dtype = problem.a.dtype;
+  if (!isEmpty(problem) && (dtype == DType::Float32 || isHalf(dtype))) {
+    INGOT_TRY(auto fast, isHalf(dtype) ? bindHalfMatmul(problem) : bindFloatMatmul(problem));
+    if (fast)
+      return fast;
   }
   return makeReferenceMatmul(problem);
 }

@@ -62,11 +62,9 @@ std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem) {
       (problem.residual && !problem.residual->isContiguous()))
     return nullptr;
   const TensorDesc &matrix = shapes.b;
-  const gemm::PanelSource source{static_cast<const float *>(problem.bData),
-                                 {matrix.sizes[0]},
-                                 {matrix.strides[0]},
-                                 matrix.sizes[1],
-                                 matrix.strides[1]};
+  const gemm::PanelSource source{problem.bData,    {matrix.sizes[0]}, {matrix.strides[0]},
+                                 matrix.sizes[1],  matrix.strides[1], false,
+                                 problem.bDataType};
   return std::make_unique<PanelMatmul>(problem, shapes.a, gemm::sharedPanels(source));
 }
 

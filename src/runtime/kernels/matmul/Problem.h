@@ -9,7 +9,8 @@ struct MatmulProblem {
   TensorDesc a, b, result;
   std::optional<TensorDesc> bias, residual;
   Activation activation = Activation::None;
-  const void *bData = nullptr; ///< set when b is constant
+  const void *bData = nullptr;      ///< set when b is constant
+  DType bDataType = DType::Float32; ///< of these; float16 and bfloat16 are for products in float32
   int64_t m = 0, n = 0, k = 0;
 
   size_t batchRank() const { return result.sizes.size() - 2; }

@@ -1,5 +1,6 @@
 // The reference: any type, any strides.
 #include "runtime/kernels/elementwise/Dispatch.h"
+#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/matmul/Problem.h"
 #include "runtime/threads/Pool.h"
 
@@ -22,6 +23,25 @@ std::vector<int64_t> stridesFor(const TensorDesc &tensor, size_t rank) {
   return strides;
 }
 
+/// Rows from which on columns of b are worth a copy.
+constexpr int64_t kManyRows = 4;
+
+/// sums[j] += a[k] * panel[k][j], for kColumns columns.
+INGOT_SIMD void addProducts(double *__restrict sums, const double *__restrict a, int64_t step,
+                            const double *__restrict panel, int64_t depth) {
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t j = 0; j < kColumns; ++j)
+      sums[j] += a[k * step] * panel[k * kColumns + j];
+}
+
+template <typename T, typename C> void addProducts(C *sums, const T *a, int64_t step, const C *panel, int64_t depth) {
+  for (int64_t k = 0; k < depth; ++k) {
+    const C left = scalar::cast<C>(a[k * step]);
+    for (int64_t j = 0; j < kColumns; ++j)
+      sums[j] = scalar::add(sums[j], scalar::mul(left, panel[k * kColumns + j]));
+  }
+}
+
 template <typename T> class ReferenceMatmul final : public BoundKernel {
   using C = scalar::Compute<T>;
 
@@ -39,6 +59,10 @@ public:
   Status run(const KernelArgs &args) const override {
     if (problem.n == 0)
       return {};
+    if (problem.m >= kManyRows) {
+      runColumns(args);
+      return {};
+    }
     const int64_t rows = problem.result.numel() / problem.n;
     const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, problem.n * problem.k));
     parallelFor(0, rows, grain, [&](int64_t begin, int64_t end) {
@@ -50,6 +74,43 @@ public:
   }
 
 private:
+  /// Some columns of one matrix after the other: those of b are copied, and used by all rows.
+  void runColumns(const KernelArgs &args) const {
+    const int64_t blocks = (problem.n + kColumns - 1) / kColumns;
+    const int64_t batches = problem.result.numel() / problem.n / problem.m;
+    parallelFor(0, batches * blocks, 1, [&](int64_t begin, int64_t end) {
+      static thread_local std::vector<C> panel;
+      panel.resize(static_cast<size_t>(problem.k * kColumns));
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = i / blocks * problem.m, column = i % blocks * kColumns;
+        const int64_t count = std::min(kColumns, problem.n - column);
+        packColumns(args, row, column, count, panel.data());
+        for (int64_t j = 0; j < problem.m; ++j) {
+          std::array<C, kColumns> sums{};
+          addProducts(sums.data(), operand(args, MatmulA) + rowOffset(aStrides, row + j), problem.a.strides.back(),
+                      static_cast<const C *>(panel.data()), problem.k);
+          finish(args, row + j, column, count, sums);
+        }
+      }
+    });
+  }
+
+  /// Columns of b for row `row` of the result, and zeros.
+  void packColumns(const KernelArgs &args, int64_t row, int64_t column, int64_t count, C *panel) const {
+    const int64_t step = problem.b.strides[problem.b.strides.size() - 2], next = problem.b.strides.back();
+    const T *b = operand(args, MatmulB) + matrixOffset(row) + column * next;
+    for (int64_t k = 0; k < problem.k; ++k)
+      for (int64_t j = 0; j < kColumns; ++j)
+        panel[k * kColumns + j] = j < count ? scalar::cast<C>(b[k * step + j * next]) : C(0);
+  }
+
+  /// The first element of b's matrix for row `row` of the result.
+  int64_t matrixOffset(int64_t row) const {
+    std::vector<int64_t> strides = bStrides;
+    strides[strides.size() - 2] = 0; // the row of the result is no row of b
+    return rowOffset(strides, row);
+  }
+
   /// First element of row `row` of the result's shape, for a tensor with these strides.
   int64_t rowOffset(const std::vector<int64_t> &strides, int64_t row) const {
     int64_t offset = 0;
@@ -63,13 +124,10 @@ private:
   const T *operand(const KernelArgs &args, size_t index) const { return static_cast<const T *>(args.operands[index]); }
 
   void block(const KernelArgs &args, int64_t row, int64_t column, int64_t count) const {
-    const size_t last = problem.result.sizes.size() - 1;
     const int64_t aStep = problem.a.strides.back(), bStep = problem.b.strides[problem.b.strides.size() - 2];
     const int64_t bColumn = problem.b.strides.back();
-    std::vector<int64_t> bBatch = bStrides;
-    bBatch[last - 1] = 0; // the row of the result is no row of b
     const T *a = operand(args, MatmulA) + rowOffset(aStrides, row);
-    const T *b = operand(args, MatmulB) + rowOffset(bBatch, row) + column * bColumn;
+    const T *b = operand(args, MatmulB) + matrixOffset(row) + column * bColumn;
     std::array<C, kColumns> sums{};
     for (int64_t k = 0; k < problem.k; ++k) {
       const C left = scalar::cast<C>(a[k * aStep]);

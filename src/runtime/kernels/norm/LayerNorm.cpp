@@ -2,6 +2,7 @@
 #include "runtime/kernels/elementwise/Checks.h"
 #include "runtime/kernels/elementwise/Dispatch.h"
 #include "runtime/kernels/elementwise/Scalar.h"
+#include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/norm/Norm.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
@@ -121,6 +122,16 @@ Result<std::unique_ptr<BoundKernel>> bindLayerNorm(const StepContext &context, s
   INGOT_TRY(LayerNormProblem problem, makeProblem(context));
   if (problem.x.dtype == DType::Float32)
     return makeKernel<FastLayerNorm>(std::move(problem));
+  if (isHalf(problem.x.dtype) && problem.x.numel() != 0) {
+    std::vector<std::pair<size_t, TensorDesc>> operands;
+    for (size_t i = 0; i < context.operands.size(); ++i)
+      if (context.operands[i].present)
+        operands.emplace_back(i, context.operands[i].desc);
+    const DType dtype = problem.x.dtype;
+    const TensorDesc result = problem.x;
+    problem.x = widened(std::move(problem.x));
+    return makeWidened(std::make_unique<FastLayerNorm>(std::move(problem)), dtype, operands, result);
+  }
   return bindReferenceLayerNorm(context, results);
 }
 

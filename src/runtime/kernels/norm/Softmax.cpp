@@ -2,11 +2,13 @@
 #include "runtime/kernels/elementwise/Dispatch.h"
 #include "runtime/kernels/elementwise/Scalar.h"
 #include "runtime/kernels/elementwise/Strided.h"
+#include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/norm/Norm.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ingot {
 namespace {
@@ -19,27 +21,34 @@ struct SoftmaxProblem {
 };
 
 /// A zero-dimensional tensor has one row of one element.
-Result<SoftmaxProblem> makeProblem(const StepContext &context) {
-  INGOT_CHECK(checkCounts(context, 1, 1));
-  INGOT_TRY(const TensorDesc *x, tensorAt(context, 0));
-  INGOT_TRY(int64_t axis, axisAttr(context, "axis", std::max<size_t>(1, x->sizes.size())));
+SoftmaxProblem problemOf(const TensorDesc &x, size_t axis, bool isLog) {
   SoftmaxProblem problem;
-  INGOT_TRY(problem.isLog, requiredAttr<bool>(context, "log"));
-  if (context.resultTypes[0].dtype != x->dtype)
-    return badStep(context, "the result has the wrong element type");
-  problem.x = *x;
-  problem.result = denseLike(x->dtype, x->sizes, *x);
-  TensorDesc outerX = *x, outerResult = problem.result;
-  if (!x->sizes.empty()) {
-    const auto dim = static_cast<size_t>(axis);
-    problem.length = x->sizes[dim];
-    problem.xStride = x->strides[dim];
-    problem.resultStride = problem.result.strides[dim];
-    outerX.sizes[dim] = outerResult.sizes[dim] = 1;
+  problem.isLog = isLog;
+  problem.x = x;
+  problem.result = denseLike(x.dtype, x.sizes, x);
+  TensorDesc outerX = x, outerResult = problem.result;
+  if (!x.sizes.empty()) {
+    problem.length = x.sizes[axis];
+    problem.xStride = x.strides[axis];
+    problem.resultStride = problem.result.strides[axis];
+    outerX.sizes[axis] = outerResult.sizes[axis] = 1;
   }
   const TensorDesc *tensors[] = {&outerResult, &outerX};
   problem.loop = StridedLoop::make(tensors);
   return problem;
+}
+
+/// With elements of another type, where one is given.
+Result<SoftmaxProblem> makeProblem(const StepContext &context, std::optional<DType> dtype = std::nullopt) {
+  INGOT_CHECK(checkCounts(context, 1, 1));
+  INGOT_TRY(const TensorDesc *x, tensorAt(context, 0));
+  INGOT_TRY(int64_t axis, axisAttr(context, "axis", std::max<size_t>(1, x->sizes.size())));
+  INGOT_TRY(bool isLog, requiredAttr<bool>(context, "log"));
+  if (context.resultTypes[0].dtype != x->dtype)
+    return badStep(context, "the result has the wrong element type");
+  TensorDesc desc = *x;
+  desc.dtype = dtype.value_or(x->dtype);
+  return problemOf(desc, static_cast<size_t>(axis), isLog);
 }
 
 class Softmax : public BoundKernel {
@@ -52,18 +61,24 @@ public:
     base[1] = static_cast<char *>(args.operands[0]);
     if (problem.length == 0)
       return {};
-    const int64_t grain = std::max<int64_t>(1, 8192 / problem.length);
-    parallelFor(0, problem.loop.count(), grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const StridedLoop::Pointers p = problem.loop.at(base, i);
-        row(p[0], p[1]);
-      }
-    });
+    const int64_t grain = std::max<int64_t>(kTogether, 8192 / problem.length);
+    parallelFor(0, problem.loop.count(), grain, [&](int64_t begin, int64_t end) { lines(base, begin, end); });
     return {};
   }
 
 protected:
-  virtual void row(void *result, const void *x) const = 0;
+  /// Lines that lie beside each other are at least so many, where there are as many.
+  static constexpr int64_t kTogether = 16;
+
+  virtual void row(void *, const void *) const {}
+
+  /// The lines [begin, end) of the loop.
+  virtual void lines(const StridedLoop::Pointers &base, int64_t begin, int64_t end) const {
+    for (int64_t i = begin; i < end; ++i) {
+      const StridedLoop::Pointers p = problem.loop.at(base, i);
+      row(p[0], p[1]);
+    }
+  }
 
   SoftmaxProblem problem;
 };
@@ -90,6 +105,19 @@ private:
   }
 };
 
+void computeRow(float *result, const float *x, int64_t length, bool isLog) {
+  const float largest = rows::maximum(x, length);
+  if (isLog) {
+    const double sum = rows::sumExpShifted(x, largest, length);
+    // Two steps: the maximum may be large where the logarithm is small.
+    rows::shift(result, x, largest, length);
+    rows::shift(result, result, static_cast<float>(std::log(sum)), length);
+    return;
+  }
+  const double sum = rows::expShifted(result, x, largest, length);
+  rows::scale(result, result, static_cast<float>(1.0 / sum), length);
+}
+
 /// Contiguous rows of float32.
 class FastSoftmax final : public Softmax {
 public:
@@ -97,20 +125,46 @@ public:
 
 private:
   void row(void *to, const void *from) const override {
-    const auto *x = static_cast<const float *>(from);
-    auto *result = static_cast<float *>(to);
-    const float largest = rows::maximum(x, problem.length);
-    if (problem.isLog) {
-      const double sum = rows::sumExpShifted(x, largest, problem.length);
-      // Two steps: the maximum may be large where the logarithm is small.
-      rows::shift(result, x, largest, problem.length);
-      rows::shift(result, result, static_cast<float>(std::log(sum)), problem.length);
-      return;
-    }
-    const double sum = rows::expShifted(result, x, largest, problem.length);
-    rows::scale(result, result, static_cast<float>(1.0 / sum), problem.length);
+    computeRow(static_cast<float *>(to), static_cast<const float *>(from), problem.length, problem.isLog);
   }
 };
+
+/// Lines of float32 with elements apart, such as channels of pixels: some that lie beside each other become rows, and
+/// lines again.
+class StridedSoftmax final : public Softmax {
+public:
+  using Softmax::Softmax;
+
+private:
+  void lines(const StridedLoop::Pointers &base, int64_t begin, int64_t end) const override {
+    static thread_local std::vector<float> rows;
+    rows.resize(static_cast<size_t>(kTogether * problem.length));
+    for (; begin < end; begin += kTogether)
+      someLines(base, begin, std::min(kTogether, end - begin), rows.data());
+  }
+
+  void someLines(const StridedLoop::Pointers &base, int64_t first, int64_t count, float *rows) const {
+    std::array<StridedLoop::Pointers, kTogether> at;
+    for (int64_t j = 0; j < count; ++j)
+      at[static_cast<size_t>(j)] = problem.loop.at(base, first + j);
+    for (int64_t i = 0; i < problem.length; ++i)
+      for (int64_t j = 0; j < count; ++j)
+        rows[j * problem.length + i] =
+            reinterpret_cast<const float *>(at[static_cast<size_t>(j)][1])[i * problem.xStride];
+    for (int64_t j = 0; j < count; ++j)
+      computeRow(rows + j * problem.length, rows + j * problem.length, problem.length, problem.isLog);
+    for (int64_t i = 0; i < problem.length; ++i)
+      for (int64_t j = 0; j < count; ++j)
+        reinterpret_cast<float *>(at[static_cast<size_t>(j)][0])[i * problem.resultStride] =
+            rows[j * problem.length + i];
+  }
+};
+
+std::unique_ptr<BoundKernel> fastSoftmax(SoftmaxProblem problem) {
+  if (problem.length == 1 || (problem.xStride == 1 && problem.resultStride == 1))
+    return std::make_unique<FastSoftmax>(std::move(problem));
+  return std::make_unique<StridedSoftmax>(std::move(problem));
+}
 
 Result<std::vector<ResultDesc>> inferSoftmax(const StepContext &context) {
   INGOT_TRY(SoftmaxProblem problem, makeProblem(context));
@@ -122,9 +176,14 @@ Result<std::vector<ResultDesc>> inferSoftmax(const StepContext &context) {
 
 Result<std::unique_ptr<BoundKernel>> bindSoftmax(const StepContext &context, std::span<const TensorDesc> results) {
   INGOT_TRY(SoftmaxProblem problem, makeProblem(context));
-  const bool hasRows = problem.length == 1 || (problem.xStride == 1 && problem.resultStride == 1);
-  if (problem.x.dtype == DType::Float32 && hasRows)
-    return makeKernel<FastSoftmax>(std::move(problem));
+  if (problem.x.dtype == DType::Float32)
+    return fastSoftmax(std::move(problem));
+  if (isHalf(problem.x.dtype) && problem.x.numel() != 0) {
+    INGOT_TRY(SoftmaxProblem wide, makeProblem(context, DType::Float32));
+    const std::pair<size_t, TensorDesc> operand{0, problem.x};
+    if (auto made = makeWidened(fastSoftmax(std::move(wide)), problem.x.dtype, {&operand, 1}, problem.result))
+      return made;
+  }
   return bindReferenceSoftmax(context, results);
 }
 

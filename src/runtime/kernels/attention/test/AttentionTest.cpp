@@ -47,6 +47,16 @@ TEST(Attention, RowsThatDriveEachOtherOutOfTheCacheAgreeToo) {
     expectFast(attention(q, k, v, {}, causal), fast(50), bindReferenceAttention, 1e-5);
 }
 
+TEST(Attention, HalvesAgreeWithTheReference) {
+  for (const auto &[dtype, tolerance] : {std::pair(DType::Float16, 2e-3), std::pair(DType::BFloat16, 1.6e-2)})
+    for (DType mask : {dtype, DType::Bool})
+      for (int64_t queries : {3, 40})
+        expectFast(attention(inOrder(noise({2, 4, queries, 16}, 1, dtype), {0, 2, 1, 3}),
+                             noise({2, 4, 30, 16}, 2, dtype), noise({2, 4, 30, 9}, 3, dtype),
+                             noise({2, 1, 1, 30}, 4, mask)),
+                   "Widened", bindReferenceAttention, tolerance);
+}
+
 TEST(Attention, AppliesMasks) {
   for (int64_t n : {4, 40}) {
     const Tensor q = noise({2, 3, n, 8}, 1), k = noise({2, 3, 5, 8}, 2), v = noise({2, 3, 5, 8}, 3);

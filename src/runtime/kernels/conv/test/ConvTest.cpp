@@ -120,6 +120,29 @@ TEST(Conv, PixelsThatDriveEachOtherOutOfTheCacheAgreeToo) {
   }
 }
 
+TEST(Conv, HalvesAgreeWithTheReference) {
+  const std::vector<Shape> list = {
+      {{2, 20, 9, 11}, {33, 20, 3, 3}, {1, 2}, {1, 1}, {1, 0}, {1, 1}, {0, 0}},
+      {{1, 64, 13, 12}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{1, 48, 9, 9}, {48, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 48},
+      {{2, 6, 5, 4}, {6, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, true},
+  };
+  for (const auto &[dtype, tolerance] : {std::pair(DType::Float16, 2e-3), std::pair(DType::BFloat16, 1.6e-2)})
+    for (const Shape &shape : list)
+      for (bool isConstant : {false, true}) {
+        Case testCase = conv(shape, dtype);
+        testCase.attributes["activation"] = std::string("relu");
+        auto plain = testCase.run();
+        ASSERT_TRUE(plain) << plain.error().str();
+        const std::vector<int64_t> sizes = (*plain)[0].desc.sizes;
+        testCase.operands.push_back(noise({sizes[1]}, 3, dtype));
+        testCase.operands.push_back(inOrder(noise(sizes, 4, dtype), {0, 2, 3, 1}));
+        testCase.operands[0] = inOrder(*testCase.operands[0], {0, 2, 3, 1});
+        testCase.isConstant = {false, isConstant};
+        expectFast(testCase, "Widened", bindReferenceConv, tolerance);
+      }
+}
+
 TEST(Conv, DepthwiseAgreesWithTheReference) {
   const std::vector<Shape> list = {
       {{2, 48, 9, 23}, {48, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 48},

@@ -15,6 +15,23 @@ Case matmul(Tensor a, Tensor b, std::string activation = "none") {
   return {"matmul", {std::move(a), std::move(b)}, {{"activation", std::move(activation)}}, {dtype}};
 }
 
+TEST(Matmul, HalvesAgreeWithTheReference) {
+  for (const auto &[dtype, tolerance] : {std::pair(DType::Float16, 2e-3), std::pair(DType::BFloat16, 1.6e-2)})
+    for (bool isConstant : {false, true})
+      for (const std::string &activation : {"none", "gelu"}) {
+        // A product with a bias and a residual, with a matrix in another order, and many small ones.
+        Case plain = matmul(noise({17, 70}, 1, dtype), noise({70, 45}, 2, dtype), activation);
+        plain.operands.push_back(noise({45}, 3, dtype));
+        plain.operands.push_back(noise({17, 45}, 4, dtype));
+        Case turned = matmul(noise({2, 9, 33}, 1, dtype), inOrder(noise({33, 64}, 2, dtype), {1, 0}), activation);
+        Case many = matmul(noise({3, 9, 33}, 1, dtype), noise({3, 33, 20}, 2, dtype), activation);
+        for (Case *testCase : {&plain, &turned, &many}) {
+          testCase->isConstant = {false, isConstant};
+          expectFast(*testCase, "Widened", bindReferenceMatmul, tolerance);
+        }
+      }
+}
+
 TEST(Matmul, ComputesAProduct) {
   auto result = matmul(tensor({2, 2}, {1, 2, 3, 4}), tensor({2, 2}, {5, 6, 7, 8})).run();
   ASSERT_TRUE(result) << result.error().str();

@@ -14,6 +14,14 @@ TEST(Norm, SoftmaxAgreesWithTheReference) {
     for (bool isLog : {false, true})
       for (int64_t axis : {int64_t(0), static_cast<int64_t>(sizes.size()) - 1})
         expectSameAs({"softmax", {noise(sizes, 1)}, {{"axis", axis}, {"log", isLog}}}, bindReferenceSoftmax, 1e-6);
+  for (int64_t axis : {0, 1, 2}) {
+    for (bool isLog : {false, true})
+      expectFast({"softmax", {noise({3, 40, 33}, 1)}, {{"axis", axis}, {"log", isLog}}}, axis == 2 ? "Fast" : "Strided",
+                 bindReferenceSoftmax, 1e-6);
+    for (DType dtype : {DType::Float16, DType::BFloat16})
+      expectFast({"softmax", {noise({3, 40, 33}, 1, dtype)}, {{"axis", axis}, {"log", false}}, {dtype}}, "Widened",
+                 bindReferenceSoftmax, dtype == DType::Float16 ? 1e-3 : 8e-3);
+  }
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (std::vector<double> row :
        {std::vector<double>{-inf, 1, 2}, {-inf, -inf, -inf}, {inf, 1, 2}, {nan, 1, 2}, {1000, -1000, 0}})
@@ -30,6 +38,11 @@ TEST(Norm, LayerNormAgreesWithTheReference) {
           testCase.operands.push_back(noise({sizes.back()}, 2 + static_cast<unsigned>(i)));
         expectFast(testCase, "Fast", bindReferenceLayerNorm, 1e-5);
       }
+  for (DType dtype : {DType::Float16, DType::BFloat16}) {
+    Case half{"layer_norm", {noise({5, 70}, 1, dtype), noise({70}, 2, dtype), noise({70}, 3, dtype)}, {}, {dtype}};
+    half.attributes = {{"rank", int64_t(1)}, {"eps", 1e-5}, {"rms", false}};
+    expectFast(half, "Widened", bindReferenceLayerNorm, dtype == DType::Float16 ? 1e-3 : 8e-3);
+  }
   Case wrong{"layer_norm", {noise({3, 7}, 1), noise({6}, 2)}, {{"rank", int64_t(1)}, {"eps", 1e-5}, {"rms", false}}};
   EXPECT_FALSE(wrong.run());
 }
