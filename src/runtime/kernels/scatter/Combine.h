@@ -85,23 +85,24 @@ Result<std::unique_ptr<BoundKernel>> dispatchCombine(const std::string &kernel, 
   return unsupportedError(kernel + ": unknown reduction");
 }
 
-/// Combines elements of a source with elements of a result, given pairs of positions.
-///   positionOf(i)  the element of the result that element i of the source belongs to
+/// Combines runs of `length` elements of a source with runs of a result, given pairs of positions.
+///   positionOf(i)  where run i of the source belongs in the result, and where it is
 ///   counts         memory for one number an element of the result, used by means
 template <typename T, Combine kind, typename Position>
-void combineAll(T *result, const T *source, int64_t count, bool includesSelf, Position positionOf, int64_t *counts,
-                int64_t resultCount) {
+void combineAll(T *result, const T *source, int64_t runs, int64_t length, bool includesSelf, Position positionOf,
+                int64_t *counts, int64_t resultCount) {
   if constexpr (kind != Combine::None) {
-    for (int64_t i = 0; !includesSelf && i < count; ++i)
-      result[positionOf(i).first] = neutral<T, kind>();
+    for (int64_t i = 0; !includesSelf && i < runs; ++i)
+      std::fill_n(result + positionOf(i).first, length, neutral<T, kind>());
   }
   if constexpr (kind == Combine::Mean)
     std::fill_n(counts, resultCount, includesSelf ? 1 : 0);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < runs; ++i) {
     const auto [to, from] = positionOf(i);
-    result[to] = combine<T, kind>(result[to], source[from]);
-    if constexpr (kind == Combine::Mean)
-      ++counts[to];
+    for (int64_t j = 0; j < length; ++j)
+      result[to + j] = combine<T, kind>(result[to + j], source[from + j]);
+    for (int64_t j = 0; kind == Combine::Mean && j < length; ++j)
+      ++counts[to + j];
   }
   if constexpr (kind == Combine::Mean)
     for (int64_t i = 0; i < resultCount; ++i)

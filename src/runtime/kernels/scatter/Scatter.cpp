@@ -60,7 +60,7 @@ public:
     INGOT_CHECK(positions.read(args.operands[1], position));
     T *result = startFrom<T>(args, problem.xCount);
     combineAll<T, kind>(
-        result, static_cast<const T *>(args.operands[2]), positions.count(), problem.attrs.includesSelf,
+        result, static_cast<const T *>(args.operands[2]), positions.count(), 1, problem.attrs.includesSelf,
         [&](int64_t i) { return place(i, position[i]); }, position + positions.count(), problem.xCount);
     return {};
   }
@@ -157,14 +157,12 @@ public:
     auto *row = static_cast<int64_t *>(args.scratch);
     INGOT_CHECK(findRows(args, row, row + count));
     T *result = startFrom<T>(args, xCount());
-    const int64_t inner = std::max<int64_t>(1, problem.inner);
     combineAll<T, kind>(
-        result, static_cast<const T *>(args.operands[1]), problem.outer * count * problem.inner,
+        result, static_cast<const T *>(args.operands[1]), problem.outer * count, problem.inner,
         problem.attrs.includesSelf,
-        [&](int64_t i) {
-          const int64_t pick = i / inner;
-          const int64_t to = (pick / count * problem.rows + row[pick % count]) * inner + i % inner;
-          return std::pair(to, i);
+        [&](int64_t pick) {
+          const int64_t to = (pick / count * problem.rows + row[pick % count]) * problem.inner;
+          return std::pair(to, pick * problem.inner);
         },
         row + 2 * count, xCount());
     return {};

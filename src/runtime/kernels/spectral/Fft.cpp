@@ -15,6 +15,11 @@ Complex root(int64_t k, int64_t count, bool isForward) {
   return {std::cos(angle), isForward ? -std::sin(angle) : std::sin(angle)};
 }
 
+/// The product as the formula says: C++'s own looks for infinities that the formula makes NaN of.
+Complex times(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 /// Prime factors, fours first; empty where one is too large.
 std::vector<int64_t> factorsOf(int64_t count) {
   std::vector<int64_t> factors;
@@ -30,7 +35,7 @@ std::vector<int64_t> factorsOf(int64_t count) {
 
 } // namespace
 
-Transform::Transform(int64_t length, bool isForward) : count(length) {
+Transform::Transform(int64_t length, bool isForward) : count(length), isForward(isForward) {
   if (count <= 1)
     return;
   factors = factorsOf(count);
@@ -79,17 +84,35 @@ void Transform::recurse(const Complex *from, Complex *to, int64_t size, int64_t 
 
 /// From the transforms of every radix-th element to that of all.
 void Transform::combine(Complex *to, int64_t size, int64_t radix, int64_t stride) const {
+  if (radix == 4)
+    return combineFour(to, size / 4, stride);
   const int64_t part = size / radix;
   Complex terms[kLargestRadix];
   for (int64_t k = 0; k < part; ++k) {
     for (int64_t i = 0; i < radix; ++i)
-      terms[i] = to[i * part + k] * roots[static_cast<size_t>(i * k * stride)];
+      terms[i] = times(to[i * part + k], roots[static_cast<size_t>(i * k * stride)]);
     for (int64_t r = 0; r < radix; ++r) {
       Complex sum = terms[0];
       for (int64_t i = 1; i < radix; ++i)
-        sum += terms[i] * roots[static_cast<size_t>(i * r % radix * (count / radix))];
+        sum += times(terms[i], roots[static_cast<size_t>(i * r % radix * (count / radix))]);
       to[r * part + k] = sum;
     }
+  }
+}
+
+/// The fourth roots of 1 are no multiplications.
+void Transform::combineFour(Complex *to, int64_t part, int64_t stride) const {
+  const double sign = isForward ? 1 : -1;
+  for (int64_t k = 0; k < part; ++k) {
+    const Complex a = to[k], b = times(to[part + k], roots[static_cast<size_t>(k * stride)]),
+                  c = times(to[2 * part + k], roots[static_cast<size_t>(2 * k * stride)]),
+                  d = times(to[3 * part + k], roots[static_cast<size_t>(3 * k * stride)]);
+    const Complex even = a + c, odd = b + d, evenLess = a - c, oddLess = sign * (b - d);
+    const Complex turned(oddLess.imag(), -oddLess.real());
+    to[k] = even + odd;
+    to[part + k] = evenLess + turned;
+    to[2 * part + k] = even - odd;
+    to[3 * part + k] = evenLess - turned;
   }
 }
 
@@ -97,13 +120,13 @@ void Transform::runBluestein(Complex *x, std::vector<Complex> &work) const {
   const auto size = static_cast<size_t>(count);
   std::vector<Complex> product(chirpSpectrum.size(), Complex(0));
   for (size_t k = 0; k < size; ++k)
-    product[k] = x[k] * chirp[k];
+    product[k] = times(x[k], chirp[k]);
   helpers[0].run(product.data(), work);
   for (size_t k = 0; k < product.size(); ++k)
-    product[k] *= chirpSpectrum[k];
+    product[k] = times(product[k], chirpSpectrum[k]);
   helpers[1].run(product.data(), work);
   for (size_t k = 0; k < size; ++k)
-    x[k] = product[k] * chirp[k] / static_cast<double>(product.size());
+    x[k] = times(product[k], chirp[k]) / static_cast<double>(product.size());
 }
 
 } // namespace ingot::spectral

@@ -21,9 +21,11 @@ public:
 private:
   void recurse(const Complex *from, Complex *to, int64_t size, int64_t stride, size_t factor) const;
   void combine(Complex *to, int64_t size, int64_t radix, int64_t stride) const;
+  void combineFour(Complex *to, int64_t part, int64_t stride) const;
   void runBluestein(Complex *x, std::vector<Complex> &work) const;
 
   int64_t count;
+  bool isForward;
   std::vector<int64_t> factors; ///< of `count`; empty where it has a large prime factor
   std::vector<Complex> roots;   ///< exp(∓2πi k / count)
   // A length with a large prime factor becomes a convolution, done with transforms of a power of two.
