@@ -139,13 +139,14 @@ def convert(
     lowerings: Mapping[str, LoweringFunction] | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
     keep_paths: bool = False,
+    program: str = "",
 ) -> Program:
     """Converts a module (exported with `args`, as it is, unchanged), an ExportedProgram or a .pt2 file.
 
     With `fallback`, operators without a native form stay and run with PyTorch; `Program.fallback_ops` lists them.
     `lowerings` are functions for operators by name ("acme::softclip"), asked before Ingot's own; see `ingot.lowering`.
     `plugins` are libraries with lowerings written in C or C++. Paths of source files become relative ones, unless
-    `keep_paths`.
+    `keep_paths`. `program` is the name of one in a .pt2 file with several.
     """
     options: dict[str, Any] = {"disable_passes": list(disable_passes), "fallback": fallback}
     options["keep_paths"] = keep_paths
@@ -155,11 +156,14 @@ def convert(
             raise UsageError("lowerings in Python need FX nodes, which a .pt2 file has not; load it with torch")
         if args or kwargs or dynamic_shapes or strict:
             raise UsageError("a .pt2 file has its arguments already: pass it alone")
+        options["program"] = program
         return Program._made_in(
             lambda path: _core.convert_file(path_text(model), path, False, json.dumps(options)),
             fallback,
             disable_passes,
         )
+    if program:
+        raise UsageError("program= is for .pt2 files that hold several programs")
     exported = export(model, args, kwargs, dynamic_shapes, strict)
     return convert_parts([Part.entry(exported, dynamic_shapes=dynamic_shapes)], options, lowerings)
 

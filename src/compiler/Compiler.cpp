@@ -55,7 +55,8 @@ Status convertAndSave(const pt2::Program &program, const std::string &path, bool
 Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, const char *optionsJson) {
   INGOT_TRY(CompilerOptions options, parseOptions(optionsJson));
   INGOT_CHECK(asset::checkSavable(assetPath, {overwrite}));
-  INGOT_TRY(pt2::Program program, readProgramFile(pt2Path, options.weightFiles, options.pipeline.schemas));
+  INGOT_TRY(pt2::Program program,
+            readProgramFile(pt2Path, options.program, options.weightFiles, options.pipeline.schemas));
   if (options.rewrite)
     INGOT_CHECK(pt2::rewriteProgram(program, *options.rewrite));
   return convertAndSave(program, assetPath, overwrite, options);

@@ -25,14 +25,17 @@ Result<pt2::Program> readProgramText(std::string_view text, const std::vector<pt
   return graph::programOf(document, weights);
 }
 
-Result<pt2::Program> readProgramFile(const std::string &path, const std::vector<std::string> &weightFiles,
+Result<pt2::Program> readProgramFile(const std::string &path, const std::string &name,
+                                     const std::vector<std::string> &weightFiles,
                                      const std::vector<std::string> &schemas) {
   INGOT_TRY(std::shared_ptr<MappedFile> file, MappedFile::open(path));
   if (!graph::looksLikeDocument(asText(file->bytes()))) {
     if (!weightFiles.empty())
       return usageError("'" + path + "' has weights of its own; files of weights are for graph documents");
-    return pt2::readProgram(path);
+    return pt2::readProgram(path, {.modelName = name});
   }
+  if (!name.empty())
+    return usageError("'" + path + "' is a graph document, which holds one program");
   INGOT_CHECK(addSchemas(schemas));
   INGOT_TRY(graph::Document document, graph::readDocumentFile(path));
   INGOT_TRY(graph::WeightFiles weights, graph::readWeightFiles(weightFiles));

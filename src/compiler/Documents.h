@@ -13,8 +13,9 @@ namespace ingot {
 Result<pt2::Program> readProgramText(std::string_view text, const std::vector<pt2::MemoryWeight> &weights,
                                      const std::vector<std::string> &schemas);
 
-/// A .pt2 file, or a document (JSON) and the files of its weights.
-Result<pt2::Program> readProgramFile(const std::string &path, const std::vector<std::string> &weightFiles,
+/// A .pt2 file, of which `name` chooses a program if there are several; or a document (JSON) and the files of its weights.
+Result<pt2::Program> readProgramFile(const std::string &path, const std::string &name,
+                                     const std::vector<std::string> &weightFiles,
                                      const std::vector<std::string> &schemas);
 
 } // namespace ingot

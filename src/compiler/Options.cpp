@@ -52,11 +52,11 @@ static Status setOption(CompilerOptions &options, const std::string &key, const 
     *flag = value.get<bool>();
     return {};
   }
-  if (key == "stop_after" || key == "dump_ir") {
+  if (key == "stop_after" || key == "dump_ir" || key == "program") {
     if (!value.is_string())
       return wrongType(key, "a string");
-    if (key == "dump_ir") {
-      options.pipeline.dumpFolder = value.get<std::string>();
+    if (key != "stop_after") {
+      (key == "dump_ir" ? options.pipeline.dumpFolder : options.program) = value.get<std::string>();
       return {};
     }
     INGOT_TRY(options.pipeline.stopAfter, parsePhase(value.get<std::string>()));

@@ -194,7 +194,8 @@ Result<std::string> chooseModel(const std::vector<std::string> &models, const st
   if (wanted.empty() && models.size() == 1)
     return models.front();
   if (wanted.empty())
-    return usageError("the archive holds several programs; choose one of " + names);
+    return usageError("the archive holds several programs; choose one of " + names)
+        .note("ingot convert and ingot extract have --program, ingot.convert has program=");
   return usageError("the archive holds no program '" + wanted + "', only " + names);
 }
 

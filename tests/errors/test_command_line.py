@@ -7,10 +7,12 @@ import os
 import subprocess
 from pathlib import Path
 
+import ingot as ingot_module
 import pytest
 import torch
 from safetensors.torch import load_file
 from support import INGOT, export, ingot, refused, run_ingot, save_pt2
+from torch.export.pt2_archive._package import package_pt2
 
 
 class Plain(torch.nn.Module):
@@ -96,6 +98,29 @@ def test_outputs_leave_what_is_read_and_what_is_no_file(asset: Path, tmp_path: P
     ingot("run", asset, "--random-seed", 1, "--outputs", link)
     assert link.is_symlink()
     assert len(load_file(tmp_path / "real.safetensors")) == 2
+
+
+class Times(torch.nn.Module):
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
+
+
+def test_one_of_several_programs(tmp_path: Path) -> None:
+    path, x = tmp_path / "both.pt2", torch.ones(2)
+    programs = {name: export(Times(factor), (x,)) for name, factor in (("two", 2.0), ("three", 3.0))}
+    package_pt2(path, exported_programs=programs)
+    assert "choose one of" in refused("convert", path, "-o", tmp_path / "none.ingot")
+    ingot("convert", path, "--program", "three", "-o", tmp_path / "three.ingot")
+    assert torch.equal(ingot_module.load(tmp_path / "three.ingot")(x), torch.full((2,), 3.0))
+    assert torch.equal(ingot_module.convert(path, program="two")(x), torch.full((2,), 2.0))
+    with pytest.raises(ingot_module.UsageError, match="no program 'four'"):
+        ingot_module.convert(path, program="four")
+    with pytest.raises(ingot_module.UsageError, match="that hold several programs"):
+        ingot_module.convert(Times(2.0), (x,), program="two")
 
 
 def test_weights_belong_to_documents(program: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ using namespace ingot::cli;
 namespace {
 
 struct ConvertOptions {
-  std::string input, output, stopAfter, dumpFolder;
+  std::string input, program, output, stopAfter, dumpFolder;
   std::vector<std::string> disabledPasses, plugins, weights;
   bool overwrite = false, specialise = false, timePasses = false, fallback = false;
 };
@@ -44,6 +44,8 @@ nlohmann::json compilerOptions(const ConvertOptions &options) {
                          {"weights", options.weights}};
   if (!options.stopAfter.empty())
     json["stop_after"] = options.stopAfter;
+  if (!options.program.empty())
+    json["program"] = options.program;
   if (!options.dumpFolder.empty())
     json["dump_ir"] = options.dumpFolder;
   return json;
@@ -143,6 +145,7 @@ void cli::addConvert(CLI::App &app, Request &request) {
       ->add_option("--weights", options->weights,
                    "Checkpoint of a graph document (.safetensors, or the *.index.json of its shards); may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--program", options->program, "Which program, if the file holds several");
   command->add_option("-o,--output", options->output, "The asset to write (a directory, NAME.ingot)");
   command->add_flag("--overwrite", options->overwrite, "Replace the asset if it exists");
   command->add_flag("--specialise", options->specialise,
