@@ -259,3 +259,17 @@ def test_results_have_no_gradients() -> None:
     ir = ingot.extract_ir(model, (x,), strict=False)
     (y,) = run(ir, (x,), dict(model.named_parameters()))
     assert not y.requires_grad
+
+
+def test_arrays_of_numpy_are_inputs_too() -> None:
+    ir, x = ingot.extract_ir(Call(lambda x: x + 1), (torch.zeros(2, 3),), strict=False), torch.randn(2, 3)
+    assert torch.equal(ingot.execute_ir(ir, (x.numpy(),), weights={})[0], x + 1)
+
+
+def test_parts_of_a_document_that_are_something_else() -> None:
+    ir, x = ingot.extract_ir(Call(lambda x: x.exp() + 1), (torch.zeros(2, 3),), strict=False), torch.randn(2, 3)
+    document = ir.to_dict()
+    document["nodes"][1]["inputs"][0]["producer_output_idx"] = None
+    assert_close(run(IR.from_dict(document), (x,))[0], x.exp() + 1)
+    with pytest.raises(ingot.SerializationError, match="signature"):
+        IR.from_dict({**document, "signature": [[]]})

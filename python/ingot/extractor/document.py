@@ -74,7 +74,7 @@ class TensorMeta:
             tuple(data["shape"]),
             data["dtype"],
             data.get("producer_node"),
-            data.get("producer_output_idx", 0),
+            data.get("producer_output_idx") or 0,
             None if strides is None else tuple(strides),
             data.get("device") or None,
             data.get("kind") or None,
@@ -213,6 +213,8 @@ class IR:
     def from_dict(cls, data: dict[str, Any], *, folder: str | os.PathLike[str] | None = None) -> IR:
         """`folder` is where the document lies, if large constants lie beside it."""
         place = None if folder is None else Path(folder)
+        if not isinstance(data.get("signature"), dict | None):
+            raise SerializationError("'signature' of a graph is an object")
         return cls(
             nodes=[OpNode.from_dict(node) for node in data["nodes"]],
             graph_inputs=_tensors(data["graph_inputs"]),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -90,6 +91,7 @@ class IRExecutor:
     def _inputs(self, inputs: Any, kwargs: Mapping[str, Any] | None) -> dict[str, torch.Tensor]:
         metas = self.ir.graph_inputs
         leaves = pytree.tree_leaves((inputs, dict(kwargs or {})))
+        leaves = [torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
         values = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if len(values) != len(metas):
             raise ExecutionError(f"Expected {len(metas)} inputs, got {len(values)}")
