@@ -79,8 +79,7 @@ private:
     const int64_t blocks = (problem.n + kColumns - 1) / kColumns;
     const int64_t batches = problem.result.numel() / problem.n / problem.m;
     parallelFor(0, batches * blocks, 1, [&](int64_t begin, int64_t end) {
-      static thread_local std::vector<C> panel;
-      panel.resize(static_cast<size_t>(problem.k * kColumns));
+      std::vector<C> panel(static_cast<size_t>(problem.k * kColumns));
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / blocks * problem.m, column = i % blocks * kColumns;
         const int64_t count = std::min(kColumns, problem.n - column);

@@ -137,8 +137,7 @@ public:
 
 private:
   void lines(const StridedLoop::Pointers &base, int64_t begin, int64_t end) const override {
-    static thread_local std::vector<float> rows;
-    rows.resize(static_cast<size_t>(kTogether * problem.length));
+    std::vector<float> rows(static_cast<size_t>(kTogether * problem.length));
     for (; begin < end; begin += kTogether)
       someLines(base, begin, std::min(kTogether, end - begin), rows.data());
   }

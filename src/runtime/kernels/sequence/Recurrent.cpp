@@ -1,12 +1,18 @@
 #include "runtime/kernels/sequence/Recurrent.h"
 
 #include "runtime/kernels/elementwise/Dispatch.h"
+#include "runtime/kernels/elementwise/Widened.h"
+#include "runtime/kernels/gemm/Product.h"
+#include "runtime/threads/Pool.h"
 
 #include <algorithm>
 #include <array>
 
 namespace ingot {
 namespace {
+
+/// Elements of the hidden state that one thread updates sooner than it wakes another.
+constexpr int64_t kRowElements = 1024;
 
 Status checkShapes(const StepContext &context, RecurrentProblem &problem) {
   INGOT_TRY(const TensorDesc *gates, tensorAt(context, RecurrentGates));
@@ -67,7 +73,14 @@ template <typename T> class Recurrent final : public BoundKernel {
   };
 
 public:
-  explicit Recurrent(RecurrentProblem p) : problem(std::move(p)) {}
+  /// `weight` is set where it is constant.
+  Recurrent(RecurrentProblem p, const void *weight) : problem(std::move(p)) {
+    const bool isEmpty = problem.gates == 0 || problem.projected == 0;
+    if (weight && !isEmpty && std::is_same_v<C, float> && (problem.dtype == DType::Float32 || isHalf(problem.dtype)) &&
+        gemm::canComputeTiles())
+      panels = gemm::sharedPanels(
+          {weight, {problem.projected}, {1}, problem.gates, problem.projected, false, problem.dtype});
+  }
 
   size_t scratchBytes() const override {
     const auto &p = problem;
@@ -178,6 +191,18 @@ private:
     }
   }
 
+  /// What the hidden state contributes to the gates.
+  void multiplyHidden(Buffers &b, int64_t rows) const {
+    const auto &p = problem;
+    if constexpr (std::is_same_v<C, float>)
+      if (panels) {
+        constexpr int64_t noTap = 0;
+        return gemm::multiplyMatrix({panels->view(), {&noTap, 1}, p.projected, b.state, p.gates, {}},
+                                    {b.h, p.projected, 0, rows});
+      }
+    multiply(b.h, b.weight, b.state, rows, p.gates, p.projected);
+  }
+
   /// 16-bit types keep their states, and products, in 16 bits.
   static void roundAll([[maybe_unused]] C *values, [[maybe_unused]] int64_t count) {
     if constexpr (isSmall)
@@ -187,7 +212,7 @@ private:
 
   void step(const KernelArgs &args, Buffers &b, int64_t offset, int64_t rows) const {
     const auto &p = problem;
-    multiply(b.h, b.weight, b.state, rows, p.gates, p.projected);
+    multiplyHidden(b, rows);
     if constexpr (isSmall) {
       for (int64_t i = 0; b.bias && i < rows * p.gates; ++i)
         b.state[i] += b.bias[i % p.gates];
@@ -202,9 +227,12 @@ private:
       input = gates;
     }
     C *h = p.hasProjection ? b.wide : b.h;
-    for (int64_t i = 0; i < rows; ++i)
-      updateRow({input + i * p.gates, b.state + i * p.gates, isSmall ? nullptr : b.bias, h + i * p.hidden,
-                 b.c + i * p.hidden, p.hidden});
+    parallelFor(0, rows, std::max<int64_t>(1, kRowElements / std::max<int64_t>(1, p.hidden)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i)
+                    updateRow({input + i * p.gates, b.state + i * p.gates, isSmall ? nullptr : b.bias, h + i * p.hidden,
+                               b.c + i * p.hidden, p.hidden});
+                });
     roundAll(b.c, rows * p.hidden);
     roundAll(h, rows * p.hidden);
     if (p.hasProjection) {
@@ -226,6 +254,7 @@ private:
   }
 
   RecurrentProblem problem;
+  std::shared_ptr<const gemm::Panels> panels; ///< of the weight, if it is constant
 };
 
 Result<std::vector<ResultDesc>> inferRecurrent(const StepContext &context) {
@@ -242,8 +271,9 @@ Result<std::vector<ResultDesc>> inferRecurrent(const StepContext &context) {
 
 Result<std::unique_ptr<BoundKernel>> bindRecurrent(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(RecurrentProblem problem, recurrentProblem(context));
-  return dispatchType<FloatTypes>("recurrent", problem.dtype,
-                                  [&]<typename T>() { return makeKernel<Recurrent<T>>(std::move(problem)); });
+  return dispatchType<FloatTypes>("recurrent", problem.dtype, [&]<typename T>() {
+    return makeKernel<Recurrent<T>>(std::move(problem), context.operands[RecurrentWeight].data);
+  });
 }
 
 } // namespace

@@ -7,6 +7,9 @@
 
 namespace ingot {
 
+/// Into functions for several CPUs: called from there, they would be for any CPU.
+#define INGOT_INLINE __attribute__((always_inline)) inline
+
 enum class RecurrentCell : uint8_t { Lstm, Gru, Tanh, Relu };
 
 enum RecurrentOperand : size_t {
@@ -35,33 +38,35 @@ template <typename C> struct CellRow {
   int64_t hidden;
 };
 
-template <typename C> inline C biased(const CellRow<C> &row, int64_t i) {
+template <typename C> INGOT_INLINE C biased(const CellRow<C> &row, int64_t i) {
   return row.bias ? row.state[i] + row.bias[i] : row.state[i];
 }
 
-template <typename C> inline void lstmRow(const CellRow<C> &row) {
+template <typename C> INGOT_INLINE void lstmRow(const CellRow<C> &row) {
   const int64_t n = row.hidden;
+  C *__restrict h = row.h, *__restrict c = row.c;
   for (int64_t i = 0; i < n; ++i) {
     const C in = scalar::sigmoid(row.input[i] + biased(row, i));
     const C forget = scalar::sigmoid(row.input[n + i] + biased(row, n + i));
     const C fresh = scalar::tanh(row.input[2 * n + i] + biased(row, 2 * n + i));
     const C out = scalar::sigmoid(row.input[3 * n + i] + biased(row, 3 * n + i));
-    row.c[i] = forget * row.c[i] + in * fresh;
-    row.h[i] = out * scalar::tanh(row.c[i]);
+    c[i] = forget * c[i] + in * fresh;
+    h[i] = out * scalar::tanh(c[i]);
   }
 }
 
-template <typename C> inline void gruRow(const CellRow<C> &row) {
+template <typename C> INGOT_INLINE void gruRow(const CellRow<C> &row) {
   const int64_t n = row.hidden;
+  C *__restrict h = row.h;
   for (int64_t i = 0; i < n; ++i) {
     const C reset = scalar::sigmoid(row.input[i] + biased(row, i));
     const C keep = scalar::sigmoid(row.input[n + i] + biased(row, n + i));
     const C fresh = scalar::tanh(row.input[2 * n + i] + biased(row, 2 * n + i) * reset);
-    row.h[i] = (row.h[i] - fresh) * keep + fresh;
+    h[i] = (h[i] - fresh) * keep + fresh;
   }
 }
 
-template <typename C> inline void plainRow(const CellRow<C> &row, bool isRelu) {
+template <typename C> INGOT_INLINE void plainRow(const CellRow<C> &row, bool isRelu) {
   for (int64_t i = 0; i < row.hidden; ++i) {
     const C sum = row.input[i] + biased(row, i);
     row.h[i] = isRelu ? scalar::relu(sum) : scalar::tanh(sum);
