@@ -113,7 +113,8 @@ Result<std::unique_ptr<BoundKernel>> bindFloatConv(const ConvProblem &problem) {
   if (auto panels = makePanelConv(problem))
     return panels;
   INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-  return dnnl->makeConv(problem);
+  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeConv(problem);
+  return made ? *std::move(made) : nullptr;
 }
 
 /// A kernel whose weight is a copy that lives as long.

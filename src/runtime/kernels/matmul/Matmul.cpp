@@ -91,7 +91,8 @@ Result<std::unique_ptr<BoundKernel>> bindFloatMatmul(const MatmulProblem &proble
   if (isSmallOuterProduct(problem))
     return std::unique_ptr<BoundKernel>();
   INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-  return dnnl->makeMatmul(problem);
+  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeMatmul(problem);
+  return made ? *std::move(made) : nullptr;
 }
 
 /// Of float16 and bfloat16. A constant right-hand side becomes panels of float32, or is converted in every call.
