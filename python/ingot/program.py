@@ -165,8 +165,8 @@ class Program:
             self._path, self._converted = "", source
         else:
             self._path, self._converted = os.path.abspath(path_text(source)), None
-            self._identity = _identity(self._path)
             _ = self._core  # a file that cannot be run is a problem of this call
+            self._identity = _identity(self._path)
         manifest = self._manifest()
         self._fallback = _fallback_ops(manifest)
         self._signatures = {entry["name"]: _Signature(entry) for entry in manifest["entry_points"]}
@@ -413,8 +413,9 @@ def _port(described: dict[str, Any]) -> Port:
 
 def _identity(path: str) -> bytes:
     """Tells an asset from one that was saved over it: the manifest has the checksums of all files."""
+    manifest = Path(path, "manifest.json")
     try:
-        return hashlib.blake2b(Path(path, "manifest.json").read_bytes()).digest()
+        return hashlib.blake2b(manifest.read_bytes()).digest() if manifest.is_file() else b""
     except OSError:
         return b""
 
@@ -439,8 +440,9 @@ def _check_literal(port: Port, value: Any) -> bool:
     plain = value
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         plain = value.item()  # a number of numpy or torch
-    is_same = plain == port.literal or (plain != plain and port.literal != port.literal)  # NaN is no other than NaN
-    if not isinstance(plain, bool | int | float | str | None) or not is_same:
+    is_value = isinstance(plain, bool | int | float | str | None)
+    is_same = is_value and (plain == port.literal or (plain != plain and port.literal != port.literal))  # NaN, too
+    if not is_same:
         raise UsageError(f"input '{port.name}' was exported as {port.literal!r} and cannot be {value!r}")
     return True
 

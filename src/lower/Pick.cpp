@@ -2,6 +2,8 @@
 
 #include "dialect/ScatterOps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 
 namespace ingot::lower {
@@ -9,6 +11,13 @@ namespace ingot::lower {
 bool isMask(Value index) { return isBool(dtypeOf(index)) || dtypeOf(index).isUnsignedInteger(8); }
 
 Value atLeastVector(LowerContext &ctx, Value x) { return rankOf(x) == 0 ? ctx.reshape(x, {Size(1)}) : x; }
+
+/// Either of two sizes may turn out to be 1.
+static Size broadcastSize(LowerContext &ctx, Value a, Value b) {
+  Value one = ctx.create<arith::ConstantOp>(ctx.builder.getI64IntegerAttr(1)).getResult();
+  Value isOne = ctx.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, one).getResult();
+  return ctx.create<arith::SelectOp>(isOne, b, a).getResult();
+}
 
 Sizes broadcastSizes(LowerContext &ctx, ArrayRef<Value> values) {
   int64_t rank = 0;
@@ -19,9 +28,13 @@ Sizes broadcastSizes(LowerContext &ctx, ArrayRef<Value> values) {
     int64_t lead = rank - rankOf(value);
     for (int64_t i = 0; i < rankOf(value); ++i) {
       int64_t size = shapeOf(value)[i];
-      bool isBetter = sizes[lead + i].is(1) || (size != kDynamicEntry && size != 1);
-      if (size != 1 && isBetter)
-        sizes[lead + i] = ctx.dim(value, i);
+      Size &common = sizes[lead + i];
+      if (size == 1)
+        continue;
+      if (common.is(1) || size != kDynamicEntry)
+        common = ctx.dim(value, i);
+      else if (!common.isStatic())
+        common = broadcastSize(ctx, common.dynamic, ctx.dim(value, i).dynamic);
     }
   }
   return sizes;

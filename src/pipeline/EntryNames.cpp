@@ -36,24 +36,31 @@ public:
   }
 
 private:
+  /// The weight becomes an argument that is given back as it is.
   static void readState(func::FuncOp func, const std::string &name, StringAttr key) {
-    Builder builder(func.getContext());
+    Value content;
     for (auto weight : llvm::make_early_inc_range(func.getOps<WeightOp>())) {
       if (weight.getKeyAttr() != key || weight->use_empty())
         continue;
-      const unsigned argument = func.getNumArguments(), result = func.getNumResults();
-      const StringAttr text = builder.getStringAttr(name);
-      func.insertArgument(
-          argument, weight.getType(),
-          builder.getDictionaryAttr({builder.getNamedAttr(attr::kName, text), builder.getNamedAttr(attr::kState, text),
-                                     builder.getNamedAttr(attr::kInitial, key)}),
-          weight.getLoc());
-      const Value content = func.getArgument(argument);
-      func.insertResult(result, weight.getType(), builder.getDictionaryAttr(builder.getNamedAttr(attr::kState, text)));
-      func.getBody().front().getTerminator()->insertOperands(result, content);
+      if (!content)
+        content = addState(func, name, key, weight);
       weight.replaceAllUsesWith(content);
       weight.erase();
     }
+  }
+
+  static Value addState(func::FuncOp func, const std::string &name, StringAttr key, WeightOp weight) {
+    Builder builder(func.getContext());
+    const unsigned argument = func.getNumArguments(), result = func.getNumResults();
+    const StringAttr text = builder.getStringAttr(name);
+    func.insertArgument(
+        argument, weight.getType(),
+        builder.getDictionaryAttr({builder.getNamedAttr(attr::kName, text), builder.getNamedAttr(attr::kState, text),
+                                   builder.getNamedAttr(attr::kInitial, key)}),
+        weight.getLoc());
+    func.insertResult(result, weight.getType(), builder.getDictionaryAttr(builder.getNamedAttr(attr::kState, text)));
+    func.getBody().front().getTerminator()->insertOperands(result, func.getArgument(argument));
+    return func.getArgument(argument);
   }
 
   struct State {

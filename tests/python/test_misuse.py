@@ -88,7 +88,7 @@ def test_tensors_inside_transformations(program: ingot.Program) -> None:
         torch.func.vmap(program)(torch.ones(4, 2, 3))
 
 
-@pytest.mark.parametrize("value", [4, "3", None, 2.5, [3], np.int64(4), torch.tensor(4), object()])
+@pytest.mark.parametrize("value", [4, "3", None, 2.5, [3], np.int64(4), torch.tensor(4), object(), np.ones(2)])
 def test_numbers_that_were_fixed_by_the_export_cannot_be_others(value: Any) -> None:
     times = ingot.convert(Times(), (X, 3))
     assert torch.equal(times(X, np.int64(3)), X * 3)
