@@ -173,6 +173,8 @@ class Generator:
         return target(line)
 
     def change(self, line: str) -> None:
+        if self.is_dynamic and ".squeeze(" in line:
+            raise UndeterminedError("a size that turns out to be 1 is kept, as the export says; eager drops it")
         self.evaluation.step(line)
         self.lines.append(line)
 

@@ -93,6 +93,7 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
         is_any_infinite_or_nan,
         "how many of the keys that a query must not see are multiplied by 0 follows from the size of eager's blocks",
     ),
+    (r"\b(v\d+)\b.*\.(addmm|addmv|addr|addbmm|baddbmm)_\(.*\b\1\b", is_any, "it is written to while it is read"),
     (r"%|fmod\(|remainder\(", are_remainders_lost, "the last bit of a large dividend decides"),
     (r"layer_norm\(\w+, \(1,\)", is_any, "a number less itself is what rounding leaves of it, or nothing"),
     (r"_mean\(", is_any_infinite, "eager's mean beside a variance is NaN unless an infinity comes last"),
