@@ -138,29 +138,36 @@ def writable(array: Any) -> Any:
     return np.ndarray(array.shape, array.dtype, memory)
 
 
-class _Place:
-    """Where the elements of a caller's array lie, for numpy to compare; nothing is read."""
+class Place:
+    """Where the elements of a caller's array lie; nothing is read."""
 
     def __init__(self, value: Any) -> None:
         if is_torch(value):
-            strides = tuple(stride * value.element_size() for stride in value.stride())
-            described = (value.data_ptr(), tuple(value.shape), strides, value.element_size())
+            size = value.element_size()
+            pointer, shape, strides = (
+                value.data_ptr(),
+                tuple(value.shape),
+                tuple(step * size for step in value.stride()),
+            )
         else:
-            described = (value.ctypes.data, value.shape, value.strides, value.itemsize)
-        pointer, shape, strides, size = described
+            pointer, shape, strides, size = value.ctypes.data, value.shape, value.strides, value.itemsize
+        steps = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+        self._begin = pointer + sum(step for step in steps if step < 0)
+        self._end = pointer + sum(step for step in steps if step > 0) + size
         self.__array_interface__ = {
             "data": (pointer or 1, True), "shape": shape, "strides": strides, "typestr": f"|V{size}", "version": 3
         }  # fmt: skip
 
+    def overlaps(self, other: Place) -> bool:
+        """Whether they have an element in common; also where that is hard to say."""
+        if self._end <= other._begin or other._end <= self._begin:
+            return False
+        import numpy as np
 
-def share_memory(first: Any, second: Any) -> bool:
-    """Whether two arrays have an element in common; also where that is hard to say."""
-    import numpy as np
-
-    try:
-        return np.shares_memory(np.asarray(_Place(first)), np.asarray(_Place(second)), max_work=100_000)
-    except np.exceptions.TooHardError:
-        return True
+        try:
+            return np.shares_memory(np.asarray(self), np.asarray(other), max_work=100_000)
+        except np.exceptions.TooHardError:
+            return True
 
 
 class StateArray:
@@ -182,17 +189,18 @@ class StateArray:
             if not value.flags.writeable:
                 raise UsageError(f"input '{name}' is read-only, and the program changes it")
             is_plain = value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
+        self._place = Place(value)
         for other in others:
-            other.check_apart(name, value)
+            other.check_apart(name, self._place)
         others.append(self)
         if is_plain:
             self._array = array
         else:
             self._copy = self._array = _contiguous_copy(array)
 
-    def check_apart(self, name: str, value: Any) -> None:
-        """`value` is another argument of the call."""
-        if (is_torch(value) or hasattr(value, "ctypes")) and share_memory(self._value, value):
+    def check_apart(self, name: str, place: Place) -> None:
+        """`place` is that of another argument of the call."""
+        if self._place.overlaps(place):
             raise UsageError(
                 f"inputs '{self._name}' and '{name}' lie in the same memory, and the program changes it: pass a copy"
             )

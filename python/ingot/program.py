@@ -451,10 +451,12 @@ def _states(given: Sequence[tuple[Port, Any]]) -> dict[str, _arrays.StateArray]:
     """The arguments that the program changes."""
     made: list[_arrays.StateArray] = []
     states = {port.state: _arrays.StateArray(value, port.name, port.dtype, made) for port, value in given if port.state}
-    for state in made:
-        for port, value in given if state.is_copied else ():
-            if not port.state:
-                state.check_apart(port.name, value)
+    copied = [state for state in made if state.is_copied]
+    for port, value in given if copied else ():
+        if not port.state and (_arrays.is_torch(value) or hasattr(value, "ctypes")):
+            place = _arrays.Place(value)
+            for state in copied:
+                state.check_apart(port.name, place)
     return states
 
 
