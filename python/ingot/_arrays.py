@@ -143,12 +143,8 @@ class Place:
 
     def __init__(self, value: Any) -> None:
         if is_torch(value):
-            size = value.element_size()
-            pointer, shape, strides = (
-                value.data_ptr(),
-                tuple(value.shape),
-                tuple(step * size for step in value.stride()),
-            )
+            pointer, shape, size = value.data_ptr(), tuple(value.shape), value.element_size()
+            strides = tuple(step * size for step in value.stride())
         else:
             pointer, shape, strides, size = value.ctypes.data, value.shape, value.strides, value.itemsize
         steps = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]

@@ -124,18 +124,15 @@ Result<std::unique_ptr<BoundKernel>> bindFloatAttention(const AttentionProblem &
 /// Of float16 and bfloat16.
 Result<std::unique_ptr<BoundKernel>> bindHalfAttention(const AttentionProblem &problem) {
   AttentionProblem wide = problem;
-  wide.q = widened(problem.q);
-  wide.k = widened(problem.k);
-  wide.v = widened(problem.v);
+  WideOperands operands(problem.q.dtype);
+  wide.q = operands.add(AttentionQ, problem.q);
+  wide.k = operands.add(AttentionK, problem.k);
+  wide.v = operands.add(AttentionV, problem.v);
   wide.result = widened(problem.result);
-  std::vector<std::pair<size_t, TensorDesc>> operands{
-      {AttentionQ, problem.q}, {AttentionK, problem.k}, {AttentionV, problem.v}};
-  if (problem.mask && problem.mask->dtype == problem.q.dtype) {
-    wide.mask = widened(*problem.mask);
-    operands.emplace_back(AttentionMask, *problem.mask);
-  }
+  if (problem.mask && problem.mask->dtype == problem.q.dtype)
+    wide.mask = operands.add(AttentionMask, problem.mask);
   INGOT_TRY(std::unique_ptr<BoundKernel> inner, bindFloatAttention(wide));
-  return makeWidened(std::move(inner), problem.q.dtype, operands, problem.result);
+  return std::move(operands).makeKernel(std::move(inner), problem.result);
 }
 
 Result<std::unique_ptr<BoundKernel>> bindAttention(const StepContext &context, std::span<const TensorDesc>) {

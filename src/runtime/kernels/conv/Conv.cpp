@@ -3,7 +3,6 @@
 #include "runtime/kernels/elementwise/Widened.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ingot {
 namespace {
@@ -117,54 +116,23 @@ Result<std::unique_ptr<BoundKernel>> bindFloatConv(const ConvProblem &problem) {
   return made ? *std::move(made) : nullptr;
 }
 
-/// A kernel whose weight is a copy that lives as long.
-class WithWeight final : public BoundKernel {
-public:
-  WithWeight(std::shared_ptr<const std::vector<float>> weight, std::unique_ptr<BoundKernel> kernel)
-      : weight(std::move(weight)), kernel(std::move(kernel)) {}
-
-  size_t scratchBytes() const override { return kernel->scratchBytes(); }
-  int reorders() const override { return kernel->reorders(); }
-  Status run(const KernelArgs &args) const override {
-    std::array<void *, ConvResidual + 1> operands{};
-    std::ranges::copy(args.operands, operands.begin());
-    operands[ConvWeight] = const_cast<float *>(weight->data());
-    return kernel->run({std::span(operands).first(args.operands.size()), args.results, args.scratch});
-  }
-
-private:
-  std::shared_ptr<const std::vector<float>> weight; ///< kernels are found by its address: it goes after the kernel
-  std::unique_ptr<BoundKernel> kernel;
-};
-
 /// Of float16 and bfloat16.
 Result<std::unique_ptr<BoundKernel>> bindHalfConv(const ConvProblem &problem) {
   ConvProblem wide = problem;
-  std::vector<std::pair<size_t, TensorDesc>> operands{{ConvX, problem.x}};
-  wide.x = widened(problem.x);
-  wide.weight = widened(problem.weight);
+  WideOperands operands(problem.x.dtype);
+  wide.x = operands.add(ConvX, problem.x);
+  wide.bias = operands.add(ConvBias, problem.bias);
+  wide.residual = operands.add(ConvResidual, problem.residual);
   wide.result = widened(problem.result);
-  if (problem.bias) {
-    wide.bias = widened(*problem.bias);
-    operands.emplace_back(ConvBias, *problem.bias);
-  }
-  if (problem.residual) {
-    wide.residual = widened(*problem.residual);
-    operands.emplace_back(ConvResidual, *problem.residual);
-  }
-  std::shared_ptr<std::vector<float>> weight;
   if (problem.weightData && problem.weight.isContiguous()) {
-    weight = std::make_shared<std::vector<float>>(static_cast<size_t>(problem.weight.numel()));
-    widen(problem.weight.dtype, problem.weightData, weight->data(), problem.weight.numel());
-    wide.weightData = weight->data();
+    wide.weight = widened(problem.weight);
+    wide.weightData = operands.addConstant(ConvWeight, problem.weight, problem.weightData);
   } else {
+    wide.weight = operands.add(ConvWeight, problem.weight);
     wide.weightData = nullptr;
-    operands.emplace_back(ConvWeight, problem.weight);
   }
   INGOT_TRY(std::unique_ptr<BoundKernel> inner, bindFloatConv(wide));
-  if (inner && weight)
-    inner = std::make_unique<WithWeight>(std::move(weight), std::move(inner));
-  return makeWidened(std::move(inner), problem.x.dtype, operands, problem.result);
+  return std::move(operands).makeKernel(std::move(inner), problem.result);
 }
 
 Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::span<const TensorDesc>) {

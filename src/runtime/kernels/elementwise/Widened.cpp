@@ -45,20 +45,18 @@ size_t bytesOf(int64_t floats) {
   return (static_cast<size_t>(floats) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+} // namespace
+
 class Widened final : public BoundKernel {
 public:
-  Widened(std::unique_ptr<BoundKernel> kernel, DType dtype, std::span<const std::pair<size_t, TensorDesc>> operands,
-          int64_t resultCount)
-      : inner(std::move(kernel)), dtype(dtype), resultCount(resultCount),
-        innerBytes((inner->scratchBytes() + kAlignment - 1) / kAlignment * kAlignment) {
-    for (const auto &[index, desc] : operands)
-      wide.push_back({index, reachOf(desc)});
-  }
+  Widened(WideOperands operands, std::unique_ptr<BoundKernel> kernel, int64_t resultCount)
+      : wide(std::move(operands)), inner(std::move(kernel)), resultCount(resultCount),
+        innerBytes((inner->scratchBytes() + kAlignment - 1) / kAlignment * kAlignment) {}
 
   size_t scratchBytes() const override {
     size_t bytes = innerBytes + bytesOf(resultCount);
-    for (const Operand &operand : wide)
-      bytes += bytesOf(operand.count);
+    for (const WideOperands::Operand &operand : wide.operands)
+      bytes += operand.constant ? 0 : bytesOf(operand.count);
     return bytes;
   }
 
@@ -68,9 +66,13 @@ public:
     std::array<void *, kMaxOperands> operands{};
     std::ranges::copy(args.operands, operands.begin());
     auto *next = static_cast<std::byte *>(args.scratch) + innerBytes;
-    for (const Operand &operand : wide) {
+    for (const WideOperands::Operand &operand : wide.operands) {
+      if (operand.constant) {
+        operands[operand.index] = operand.constant->data();
+        continue;
+      }
       auto *to = reinterpret_cast<float *>(next);
-      widen(dtype, args.operands[operand.index], to, operand.count);
+      widen(wide.dtype, args.operands[operand.index], to, operand.count);
       operands[operand.index] = to;
       next += bytesOf(operand.count);
     }
@@ -80,28 +82,20 @@ public:
     return {};
   }
 
-  static constexpr size_t kMaxOperands = 4;
-
 private:
-  struct Operand {
-    size_t index;
-    int64_t count; ///< of elements in memory, gaps too
-  };
+  static constexpr size_t kMaxOperands = 4;
 
   void narrow(const float *from, uint16_t *to) const {
     parallelFor(0, resultCount, kGrain, [&](int64_t begin, int64_t end) {
-      (dtype == DType::Float16 ? toHalves : toBFloats)(from + begin, to + begin, end - begin);
+      (wide.dtype == DType::Float16 ? toHalves : toBFloats)(from + begin, to + begin, end - begin);
     });
   }
 
+  WideOperands wide; ///< panels are found by the addresses of constants: these go after the kernel
   std::unique_ptr<BoundKernel> inner;
-  DType dtype;
   int64_t resultCount;
   size_t innerBytes;
-  std::vector<Operand> wide;
 };
-
-} // namespace
 
 TensorDesc widened(TensorDesc desc) {
   desc.dtype = DType::Float32;
@@ -118,14 +112,27 @@ void widen(DType dtype, const void *from, float *to, int64_t count) {
               [&](int64_t begin, int64_t end) { widenHere(dtype, halves + begin, to + begin, end - begin); });
 }
 
-std::unique_ptr<BoundKernel> makeWidened(std::unique_ptr<BoundKernel> inner, DType dtype,
-                                         std::span<const std::pair<size_t, TensorDesc>> operands,
-                                         const TensorDesc &result) {
-  const bool isLoose = std::ranges::any_of(
-      operands, [](const auto &operand) { return reachOf(operand.second) > 2 * operand.second.numel(); });
+TensorDesc WideOperands::add(size_t index, const TensorDesc &desc) {
+  operands.push_back({index, reachOf(desc), nullptr});
+  isLoose = isLoose || reachOf(desc) > 2 * desc.numel();
+  return widened(desc);
+}
+
+std::optional<TensorDesc> WideOperands::add(size_t index, const std::optional<TensorDesc> &desc) {
+  return desc ? std::optional(add(index, *desc)) : std::nullopt;
+}
+
+const float *WideOperands::addConstant(size_t index, const TensorDesc &desc, const void *data) {
+  auto constant = std::make_shared<std::vector<float>>(static_cast<size_t>(desc.numel()));
+  widen(dtype, data, constant->data(), desc.numel());
+  operands.push_back({index, desc.numel(), constant});
+  return constant->data();
+}
+
+std::unique_ptr<BoundKernel> WideOperands::makeKernel(std::unique_ptr<BoundKernel> inner, const TensorDesc &result) && {
   if (!inner || isLoose)
     return nullptr;
-  return std::make_unique<Widened>(std::move(inner), dtype, operands, result.numel());
+  return std::make_unique<Widened>(std::move(*this), std::move(inner), result.numel());
 }
 
 } // namespace ingot

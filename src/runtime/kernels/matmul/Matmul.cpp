@@ -98,26 +98,20 @@ Result<std::unique_ptr<BoundKernel>> bindFloatMatmul(const MatmulProblem &proble
 /// Of float16 and bfloat16. A constant right-hand side becomes panels of float32, or is converted in every call.
 Result<std::unique_ptr<BoundKernel>> bindHalfMatmul(const MatmulProblem &problem) {
   MatmulProblem wide = problem;
-  std::vector<std::pair<size_t, TensorDesc>> operands{{MatmulA, problem.a}};
-  wide.a = widened(problem.a);
+  WideOperands operands(problem.a.dtype);
+  wide.a = operands.add(MatmulA, problem.a);
+  wide.bias = operands.add(MatmulBias, problem.bias);
+  wide.residual = operands.add(MatmulResidual, problem.residual);
   wide.b = widened(problem.b);
   wide.result = widened(problem.result);
   wide.bDataType = problem.b.dtype;
-  if (problem.bias) {
-    wide.bias = widened(*problem.bias);
-    operands.emplace_back(MatmulBias, *problem.bias);
-  }
-  if (problem.residual) {
-    wide.residual = widened(*problem.residual);
-    operands.emplace_back(MatmulResidual, *problem.residual);
-  }
   std::unique_ptr<BoundKernel> inner = makePanelMatmul(wide);
   if (!inner) {
     wide.bData = nullptr;
-    operands.emplace_back(MatmulB, problem.b);
+    wide.b = operands.add(MatmulB, problem.b);
     INGOT_TRY(inner, bindFloatMatmul(wide));
   }
-  return makeWidened(std::move(inner), problem.a.dtype, operands, problem.result);
+  return std::move(operands).makeKernel(std::move(inner), problem.result);
 }
 
 Result<std::unique_ptr<BoundKernel>> bindMatmul(const StepContext &context, std::span<const TensorDesc>) {

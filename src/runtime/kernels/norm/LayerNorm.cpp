@@ -123,14 +123,13 @@ Result<std::unique_ptr<BoundKernel>> bindLayerNorm(const StepContext &context, s
   if (problem.x.dtype == DType::Float32)
     return makeKernel<FastLayerNorm>(std::move(problem));
   if (isHalf(problem.x.dtype) && problem.x.numel() != 0) {
-    std::vector<std::pair<size_t, TensorDesc>> operands;
+    WideOperands operands(problem.x.dtype);
     for (size_t i = 0; i < context.operands.size(); ++i)
       if (context.operands[i].present)
-        operands.emplace_back(i, context.operands[i].desc);
-    const DType dtype = problem.x.dtype;
+        operands.add(i, context.operands[i].desc);
     const TensorDesc result = problem.x;
     problem.x = widened(std::move(problem.x));
-    return makeWidened(std::make_unique<FastLayerNorm>(std::move(problem)), dtype, operands, result);
+    return std::move(operands).makeKernel(std::make_unique<FastLayerNorm>(std::move(problem)), result);
   }
   return bindReferenceLayerNorm(context, results);
 }

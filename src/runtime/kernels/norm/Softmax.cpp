@@ -179,8 +179,9 @@ Result<std::unique_ptr<BoundKernel>> bindSoftmax(const StepContext &context, std
     return fastSoftmax(std::move(problem));
   if (isHalf(problem.x.dtype) && problem.x.numel() != 0) {
     INGOT_TRY(SoftmaxProblem wide, makeProblem(context, DType::Float32));
-    const std::pair<size_t, TensorDesc> operand{0, problem.x};
-    if (auto made = makeWidened(fastSoftmax(std::move(wide)), problem.x.dtype, {&operand, 1}, problem.result))
+    WideOperands operands(problem.x.dtype);
+    operands.add(0, problem.x);
+    if (auto made = std::move(operands).makeKernel(fastSoftmax(std::move(wide)), problem.result))
       return made;
   }
   return bindReferenceSoftmax(context, results);
