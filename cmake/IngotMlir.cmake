@@ -15,6 +15,8 @@ include(AddMLIR)
 # mlir_tablegen() reads the folder's include path, so it is set here for every folder added after this file.
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories("${PROJECT_SOURCE_DIR}/src")
+# Assertions of MLIR's headers throw (src/base/checked/assert.h).
+include_directories(BEFORE "${PROJECT_SOURCE_DIR}/src/base/checked")
 include_directories(SYSTEM "${PROJECT_BINARY_DIR}/src")
 
 separate_arguments(ingot_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")

@@ -138,6 +138,7 @@ class Program:
         fallback: bool = False,
         disable_passes: Sequence[str] = (),
         memory_limit: int = 0,
+        matmul_precision: str = "highest",
         _returns_torch: bool = False,
         _kept: Sequence[KeptWeights] = (),
         _origin: Any = None,
@@ -149,7 +150,14 @@ class Program:
         if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 0:
             raise UsageError(f"memory_limit is a number of bytes, or 0 for none, not {memory_limit!r}")
         self._returns_torch = _returns_torch
-        options = {"fallback": fallback, "disable_passes": list(disable_passes), "memory_limit": memory_limit}
+        if matmul_precision not in ("highest", "medium"):
+            raise UsageError(f"matmul_precision is 'highest' or 'medium', not {matmul_precision!r}")
+        options = {
+            "fallback": fallback,
+            "disable_passes": list(disable_passes),
+            "memory_limit": memory_limit,
+            "matmul_precision": matmul_precision,
+        }
         self._options = json.dumps(options)
         self._lock = threading.Lock()
         self._loaded: _core.Program | None = None
@@ -362,14 +370,22 @@ class Program:
         return f"<ingot.Program {entries}>"
 
 
-def load(path: str | os.PathLike[str], *, fallback: bool = False, memory_limit: int = 0) -> Program:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    fallback: bool = False,
+    memory_limit: int = 0,
+    matmul_precision: str = "highest",
+) -> Program:
     """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
 
     `fallback` lets an asset that was converted with fallback run operators with PyTorch; else it is refused.
     `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values
     and outputs, before it starts and with the figure.
+    `matmul_precision="medium"` lets products and convolutions of float32 round their operands to bfloat16, on CPUs that
+    multiply that faster; sums stay in float32. The results have about three digits then.
     """
-    return Program(path, fallback=fallback, memory_limit=memory_limit)
+    return Program(path, fallback=fallback, memory_limit=memory_limit, matmul_precision=matmul_precision)
 
 
 def _temporary_asset() -> tuple[str, str]:

@@ -11,8 +11,13 @@ namespace {
 
 /// How many threads want to fork.
 std::atomic<int> waitingForks = 0;
-/// How many of these mutexes the thread has.
+/// How many of these mutexes the thread has, and HiddenLocks.
 thread_local int heldHere = 0;
+/// HiddenLocks of all threads, and of this one.
+std::atomic<int> hidden = 0;
+thread_local int hiddenHere = 0;
+
+void letForkGoFirst() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
 struct Registry {
   std::mutex mutex;
@@ -31,7 +36,10 @@ struct Registry {
       }
       held.push_back(each);
     }
-    return true;
+    if (hidden == hiddenHere)
+      return true;
+    releaseAll();
+    return false;
   }
 
   void releaseAll() {
@@ -98,7 +106,7 @@ ForkSafeMutex::~ForkSafeMutex() {
 void ForkSafeMutex::lock() {
   // Without this, threads that always have one or another could keep a fork waiting for seconds.
   while (heldHere == 0 && waitingForks.load(std::memory_order_relaxed) > 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    letForkGoFirst();
   OwnedMutex::lock();
   ++heldHere;
 }
@@ -112,6 +120,23 @@ bool ForkSafeMutex::try_lock() {
 void ForkSafeMutex::unlock() {
   --heldHere;
   OwnedMutex::unlock();
+}
+
+HiddenLocks::HiddenLocks() {
+  registry(); // which makes forks wait
+  // Counted before it looks: either this thread sees the fork, or the fork sees this thread.
+  while (++hidden, heldHere == 0 && waitingForks > 0) {
+    --hidden;
+    letForkGoFirst();
+  }
+  ++hiddenHere;
+  ++heldHere;
+}
+
+HiddenLocks::~HiddenLocks() {
+  --heldHere;
+  --hiddenHere;
+  --hidden;
 }
 
 ForkFreedMutex::ForkFreedMutex() {

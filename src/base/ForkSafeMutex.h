@@ -49,6 +49,16 @@ public:
   ForkSafeMutex &operator=(const ForkSafeMutex &) = delete;
 };
 
+/// While a thread has one, it may hold locks that we cannot see, such as those of a library: fork() in other threads waits as for a
+/// ForkSafeMutex. Any number of threads may have one at a time.
+class HiddenLocks {
+public:
+  HiddenLocks();
+  ~HiddenLocks();
+  HiddenLocks(const HiddenLocks &) = delete;
+  HiddenLocks &operator=(const HiddenLocks &) = delete;
+};
+
 /// One that may be held for long: fork() does not wait for it. The child finds it free, unless the thread that forked has it; what
 /// it guards is as the other thread left it.
 class ForkFreedMutex : public OwnedMutex {

@@ -1,5 +1,6 @@
 #include "import/Guards.h"
 
+#include "base/Condition.h"
 #include "base/Log.h"
 #include "import/GraphImporter.h"
 #include "import/SignatureText.h"
@@ -7,28 +8,111 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
+#include <variant>
 
 using namespace mlir;
 
 namespace ingot {
 namespace {
 
-/// The number of the input behind `L['flat_args'][2]`, or the name behind `L['tree']['leaf'][0]`, which `text` begins with;
-/// takes it off. Names of inputs inside of others are those of the way to them, with `_` between.
-std::string takeInput(llvm::StringRef &text, const pt2::Program &program) {
-  std::vector<std::string> path;
+/// An entry of `L['tree']['leaf'][0]`: "leaf", or 0.
+using PathEntry = std::variant<std::string, int64_t>;
+
+/// Takes the entries off that `text` begins with; nothing after an entry that is neither.
+std::vector<PathEntry> takePath(llvm::StringRef &text) {
+  std::vector<PathEntry> path;
   text.consume_front("L");
   while (text.consume_front("[")) {
-    auto [entry, rest] = text.split(']');
-    path.push_back(entry.trim('\'').str());
-    text = rest;
+    int64_t number = 0;
+    if (text.consume_front("'")) {
+      auto [name, rest] = text.split("']");
+      path.emplace_back(name.str());
+      text = rest;
+    } else if (!text.consumeInteger(10, number) && text.consume_front("]")) {
+      path.emplace_back(number);
+    } else {
+      return {};
+    }
   }
-  size_t number = 0;
-  if (path.size() != 2 || path[0] != "flat_args" || llvm::StringRef(path[1]).getAsInteger(10, number))
-    return llvm::join(path, "_");
+  return path;
+}
+
+/// A number of leaves before a part of the inputs' tree, and that part.
+struct TreePart {
+  const pt2::TreeSpec *tree = nullptr;
+  size_t before = 0;
+
+  /// Becomes its child; false if there is none.
+  bool descend(size_t child) {
+    if (child >= tree->children.size())
+      return false;
+    for (size_t i = 0; i < child; ++i)
+      before += tree->children[i].leafCount();
+    tree = &tree->children[child];
+    return true;
+  }
+  bool descend(const PathEntry &entry) {
+    const auto *number = std::get_if<int64_t>(&entry);
+    if (tree->keys.empty() || (number && tree->kind == pt2::TreeKind::NamedTuple))
+      return number && *number >= 0 && descend(static_cast<size_t>(*number));
+    const pt2::TreeKey key = number ? pt2::TreeKey(*number) : pt2::TreeKey(std::get<std::string>(entry));
+    return descend(static_cast<size_t>(std::ranges::find(tree->keys, key) - tree->keys.begin()));
+  }
+};
+
+/// The argument that a path begins with, and the entries that name it: one, or two for what `*args` and `**kwargs` have taken.
+std::optional<std::pair<size_t, size_t>> argumentOf(std::span<const PathEntry> path,
+                                                    std::span<const std::string> names) {
+  auto find = [&](const std::string &name) -> std::optional<size_t> {
+    auto found = std::ranges::find(names, name);
+    return found == names.end() ? std::nullopt : std::optional<size_t>(found - names.begin());
+  };
+  const auto *name = path.empty() ? nullptr : std::get_if<std::string>(&path[0]);
+  if (!name)
+    return std::nullopt;
+  if (std::optional<size_t> found = find(*name))
+    return std::pair(*found, size_t{1});
+  if (path.size() < 2)
+    return std::nullopt;
+  const auto *number = std::get_if<int64_t>(&path[1]);
+  std::optional<size_t> found = find(number ? *name + "_" + std::to_string(*number) : std::get<std::string>(path[1]));
+  return found ? std::optional(std::pair(*found, size_t{2})) : std::nullopt;
+}
+
+/// The number of the input that a path leads to.
+std::optional<size_t> leafAt(std::span<const PathEntry> path, const pt2::ModuleCallSignature &signature) {
+  const auto *first = path.empty() ? nullptr : std::get_if<std::string>(&path[0]);
+  const auto *second = path.size() == 2 ? std::get_if<int64_t>(&path[1]) : nullptr;
+  if (first && *first == "flat_args" && second && *second >= 0)
+    return static_cast<size_t>(*second);
+  TreePart part{&signature.inSpec, 0};
+  if (!signature.forwardArgNames || signature.inSpec.children.size() != 2)
+    return std::nullopt;
+  auto argument = argumentOf(path, *signature.forwardArgNames);
+  if (!argument)
+    return std::nullopt;
+  const auto [index, entries] = *argument;
+  const bool isPositional = index < signature.inSpec.children[0].children.size();
+  const PathEntry place =
+      isPositional ? PathEntry(static_cast<int64_t>(index)) : PathEntry((*signature.forwardArgNames)[index]);
+  if (!part.descend(isPositional ? size_t{0} : size_t{1}) || !part.descend(place))
+    return std::nullopt;
+  for (const PathEntry &entry : path.subspan(entries))
+    if (!part.descend(entry))
+      return std::nullopt;
+  return part.tree->kind == pt2::TreeKind::Leaf ? std::optional(part.before) : std::nullopt;
+}
+
+/// The name of the input behind `L['tree']['leaf'][0]`, which `text` begins with; takes it off. Empty where there is none.
+std::string takeInput(llvm::StringRef &text, const pt2::Program &program) {
+  std::optional<size_t> number = leafAt(takePath(text), program.rootSignature());
+  if (!number)
+    return "";
   for (const pt2::InputSpec &input : program.signature.inputs)
-    if ((input.kind == pt2::InputKind::UserInput || input.kind == pt2::InputKind::ConstantInput) && number-- == 0)
+    if ((input.kind == pt2::InputKind::UserInput || input.kind == pt2::InputKind::ConstantInput) && (*number)-- == 0)
       return valueName(input.value);
   return "";
 }
@@ -57,6 +141,16 @@ bool takeFunction(llvm::StringRef &guard, std::string &text) {
   return false;
 }
 
+/// Takes what joins conditions off.
+bool takeWord(llvm::StringRef &guard, std::string &text) {
+  for (llvm::StringRef word : {llvm::StringRef(kOr), llvm::StringRef(kAnd)})
+    if (guard.consume_front(word)) {
+      text += word;
+      return true;
+    }
+  return false;
+}
+
 std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program &program) {
   std::string text;
   while (!guard.empty()) {
@@ -67,7 +161,7 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program
       text += *size;
       continue;
     }
-    if (takeFunction(guard, text))
+    if (takeFunction(guard, text) || takeWord(guard, text))
       continue;
     char c = guard.front();
     if (!llvm::isDigit(c) && !llvm::StringRef(" +-*/%()=<>!&,.").contains(c))
@@ -78,25 +172,13 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program
   return text;
 }
 
-struct Comparison {
-  llvm::StringRef left, sign, right;
-};
-
-/// The only comparison in the text.
-std::optional<Comparison> comparisonIn(llvm::StringRef text) {
-  const size_t begin = text.find_first_of("=!<>"), end = text.find_first_not_of("=!<>", begin);
-  if (end == llvm::StringRef::npos || text.find_first_of("=!<>", end) != llvm::StringRef::npos)
-    return std::nullopt;
-  return Comparison{text.take_front(begin).trim(), text.slice(begin, end), text.drop_front(end).trim()};
-}
-
 /// Exports assume that sizes are not 0 or 1, and need not: nothing of ours depends on it.
 bool isAssumption(const Comparison &condition) {
   int64_t bound = 0;
-  if (!condition.right.getAsInteger(10, bound))
+  if (!llvm::StringRef(condition.right).getAsInteger(10, bound))
     return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == ">=" && bound <= 2) ||
            (condition.sign == ">" && bound <= 1);
-  if (!condition.left.getAsInteger(10, bound))
+  if (!llvm::StringRef(condition.left).getAsInteger(10, bound))
     return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == "<=" && bound <= 2) ||
            (condition.sign == "<" && bound <= 1);
   return false;
@@ -108,25 +190,49 @@ bool isPlainEquation(const Comparison &condition) {
   return condition.sign == "==" && isPlain(condition.left) && isPlain(condition.right);
 }
 
+SizeEquation equationOf(const Comparison &condition, llvm::StringRef text) {
+  if (!isPlainEquation(condition))
+    return {text.str(), 1};
+  SizeEquation equation{std::string(condition.left)};
+  const llvm::StringRef right = condition.right;
+  return right.getAsInteger(10, equation.value) ? SizeEquation{equation.expression + " - (" + right.str() + ")", 0}
+                                                : equation;
+}
+
+/// Adds what a condition over symbols demands; false if it is none.
+bool addEquation(std::string_view text, std::vector<SizeEquation> &equations) {
+  const std::vector<std::string_view> alternatives = splitOutside(text, kOr);
+  std::optional<Comparison> condition;
+  bool isAssumed = false;
+  for (std::string_view alternative : alternatives) {
+    condition = comparisonIn(withoutBrackets(alternative));
+    if (!condition)
+      return false;
+    isAssumed = isAssumed || isAssumption(*condition);
+  }
+  if (!isAssumed)
+    equations.push_back(alternatives.size() > 1 ? SizeEquation{std::string(text), 1} : equationOf(*condition, text));
+  return true;
+}
+
+/// Conditions may be long.
+std::string shortened(const std::string &guard) {
+  constexpr size_t most = 200;
+  return guard.size() <= most ? guard : guard.substr(0, most) + " …";
+}
+
 } // namespace
 
 std::vector<SizeEquation> sizeEquations(const pt2::Program &program) {
   std::vector<SizeEquation> equations;
   for (const std::string &guard : program.guards) {
-    std::optional<std::string> text = overSymbols(guard, program);
-    std::optional<Comparison> condition = text ? comparisonIn(*text) : std::nullopt;
-    if (!condition) {
-      INGOT_LOG(Warn, "the program was exported under a condition that is not checked: " + guard);
-      continue;
-    }
-    if (isAssumption(*condition))
-      continue;
-    SizeEquation equation{condition->left.str()};
-    if (!isPlainEquation(*condition))
-      equation = {*text, 1};
-    else if (condition->right.getAsInteger(10, equation.value))
-      equation = {(condition->left + " - (" + condition->right + ")").str(), 0};
-    equations.push_back(std::move(equation));
+    const std::optional<std::string> text = overSymbols(guard, program);
+    bool isUnderstood = text.has_value();
+    if (text)
+      for (std::string_view condition : splitOutside(withoutBrackets(*text), kAnd))
+        isUnderstood = addEquation(withoutBrackets(condition), equations) && isUnderstood;
+    if (!isUnderstood)
+      INGOT_LOG(Warn, "the program was exported under a condition that is not checked: " + shortened(guard));
   }
   return equations;
 }

@@ -5,6 +5,8 @@
 #include "lower/Registry.h"
 #include "lower/Report.h"
 
+#include <cassert>
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -62,7 +64,11 @@ template <typename Work> void replaceCarrier(AtenOp op, Work work) {
   Recorder recorder;
   OpBuilder builder(op, &recorder);
   LowerContext ctx(op, builder);
-  work(ctx, recorder);
+  try {
+    work(ctx, recorder);
+  } catch (const FailedAssertion &failure) {
+    (void)ctx.refuse(Twine("the arguments do not fit together: ") + failure.what());
+  }
   if (ctx.isRefused()) {
     recorder.undo();
     op->setAttr(kRefusedAttr, StringAttr::get(op.getContext(), ctx.refusal()));

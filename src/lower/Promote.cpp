@@ -9,7 +9,10 @@ namespace ingot::lower {
 bool isIntegral(Type dtype) { return isa<IntegerType>(dtype); }
 bool isReducedFloat(Type dtype) { return dtype.isF16() || dtype.isBF16(); }
 
-RankedTensorType tensorType(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+RankedTensorType tensorType(Value tensor) {
+  assert(tensor && "there is no tensor");
+  return cast<RankedTensorType>(tensor.getType());
+}
 Type dtypeOf(Value tensor) { return tensorType(tensor).getElementType(); }
 int64_t rankOf(Value tensor) { return tensorType(tensor).getRank(); }
 ArrayRef<int64_t> shapeOf(Value tensor) { return tensorType(tensor).getShape(); }

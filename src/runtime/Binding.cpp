@@ -54,7 +54,8 @@ Status Binder::bindKernels(Binding &binding) {
       continue;
     if (!draft.kernel->bind)
       return internalError("kernel `" + std::string(draft.kernel->name) + "` cannot run");
-    StepContext context{*draft.step, draft.resultTypes, draft.operands, environment.findSymbol};
+    StepContext context{*draft.step, draft.resultTypes, draft.operands, environment.findSymbol,
+                        environment.roundsToBFloat16};
     std::vector<TensorDesc> descs;
     for (const ResultDesc &result : draft.results)
       descs.push_back(result.desc);

@@ -114,6 +114,14 @@ struct Arguments {
 
 Status runProgram(Program &program, States *states, const Arguments &arguments) {
   *arguments.result = nullptr;
+  // Before any is looked at: a wrong count may lead behind the caller's memory.
+  INGOT_TRY(const Function *function, program.entry(arguments.entry ? arguments.entry : ""));
+  const size_t most = function->inputs.size() + function->states.size();
+  if (arguments.inputs.size() > most || arguments.states.size() > most)
+    return usageError("`" + function->name + "` has " + std::to_string(function->inputs.size()) + " inputs and " +
+                      std::to_string(function->states.size()) + " states, got " +
+                      std::to_string(arguments.inputs.size()) + " inputs and " +
+                      std::to_string(arguments.states.size()) + " states");
   std::vector<TensorView> views;
   views.reserve(arguments.inputs.size());
   for (const ingot_tensor &input : arguments.inputs) {
@@ -195,12 +203,16 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.disabledPasses = value.get<std::vector<std::string>>();
     else if (key == "memory_limit" && value.is_number_unsigned())
       options.memoryLimit = value.get<uint64_t>();
+    else if (key == "matmul_precision" && (value == "highest" || value == "medium"))
+      options.roundsToBFloat16 = value == "medium";
     else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");
     else if (key == "disable_passes")
       return usageError("option `" + key + "` must be a list of pass names");
     else if (key == "memory_limit")
       return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
+    else if (key == "matmul_precision")
+      return usageError("option `" + key + "` must be \"highest\" or \"medium\"");
     else
       return usageError("there is no option `" + key + "`");
   }

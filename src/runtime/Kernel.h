@@ -51,6 +51,7 @@ struct StepContext {
   std::span<const Value> resultTypes;
   std::span<const BoundOperand> operands;
   std::function<void *(const std::string &symbol)> findSymbol; ///< in the plan's kernel library
+  bool roundsToBFloat16 = false; ///< products and convolutions may round their operands where that is faster
 
   template <typename T> T attr(std::string_view name, T fallback) const {
     auto it = step.attributes.find(name);

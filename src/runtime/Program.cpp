@@ -79,6 +79,8 @@ Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &funct
   INGOT_CHECK(defineConstants(*entry));
   if (Status status = runPrologue(*entry); !status)
     return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
+  // Not the prologue: what it computes is kept in a file for all who load the asset.
+  entry->environment.roundsToBFloat16 = source.roundsToBFloat16;
   INGOT_CHECK(checkFixedSizes(*entry));
   return entry;
 }

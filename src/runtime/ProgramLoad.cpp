@@ -124,6 +124,7 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
   parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
   parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
   parts.memoryLimit = options.memoryLimit;
+  parts.roundsToBFloat16 = options.roundsToBFloat16;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
     if (!weight)

@@ -1,6 +1,7 @@
 #include "runtime/Symbols.h"
 
 #include "base/Bytes.h"
+#include "base/Condition.h"
 
 #include <algorithm>
 #include <cctype>
@@ -234,22 +235,6 @@ private:
   int depth = 0;
 };
 
-struct Comparison {
-  std::string_view left, sign, right;
-};
-
-/// The comparison outside of all brackets, if the text is one.
-std::optional<Comparison> comparisonIn(std::string_view text) {
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    for (std::string_view sign : {"==", "!=", "<=", ">=", "<", ">"})
-      if (depth == 0 && text.substr(i).starts_with(sign))
-        return Comparison{text.substr(0, i), text.substr(i, sign.size()), text.substr(i + sign.size())};
-  }
-  return std::nullopt;
-}
-
 template <typename Arithmetic> Number compare(const Comparison &text, const SymbolValues &symbols) {
   auto left = Parser<Arithmetic>(text.left, symbols).parse(), right = Parser<Arithmetic>(text.right, symbols).parse();
   if (!left || !right)
@@ -268,17 +253,45 @@ template <typename Arithmetic> Number compare(const Comparison &text, const Symb
   }
 }
 
-} // namespace
+/// Conditions inside of conditions.
+constexpr int kMaxNesting = 32;
 
-std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols) {
-  std::optional<Comparison> comparison = comparisonIn(expression);
+/// True if one of the parts is (`or`), or all are (`and`); nothing if a part is no condition.
+Number combined(const std::vector<std::string_view> &parts, bool isOr, const SymbolValues &symbols, int nesting);
+
+Number evaluateNested(std::string_view expression, const SymbolValues &symbols, int nesting) {
+  if (nesting > kMaxNesting)
+    return std::nullopt;
+  expression = withoutBrackets(expression);
+  for (std::string_view word : {kOr, kAnd})
+    if (std::vector<std::string_view> parts = splitOutside(expression, word); parts.size() > 1)
+      return combined(parts, word == kOr, symbols, nesting);
+  const std::optional<Comparison> comparison = comparisonIn(expression);
   if (!comparison)
     return Parser<Integers>(expression, symbols).parse();
-  Number whole = compare<Integers>(*comparison, symbols);
+  const Number whole = compare<Integers>(*comparison, symbols);
   return whole ? whole : compare<Reals>(*comparison, symbols);
 }
 
-bool isCondition(std::string_view expression) { return comparisonIn(expression).has_value(); }
+Number combined(const std::vector<std::string_view> &parts, bool isOr, const SymbolValues &symbols, int nesting) {
+  bool result = !isOr;
+  for (std::string_view part : parts) {
+    const Number value = evaluateNested(part, symbols, nesting + 1);
+    if (!value)
+      return std::nullopt;
+    result = isOr ? result || *value != 0 : result && *value != 0;
+  }
+  return result;
+}
+
+} // namespace
+
+std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols) {
+  return isCondition(expression) ? evaluateNested(expression, symbols, 0)
+                                 : Parser<Integers>(expression, symbols).parse();
+}
+
+bool isCondition(std::string_view expression) { return expression.find_first_of("<>=!") != std::string_view::npos; }
 
 std::set<std::string, std::less<>> symbolsIn(std::string_view expression) {
   std::set<std::string, std::less<>> names;
@@ -291,8 +304,9 @@ std::set<std::string, std::less<>> symbolsIn(std::string_view expression) {
     while (i < expression.size() && isNamePart(expression[i]))
       ++i;
     size_t next = expression.find_first_not_of(" \t", i);
-    if (next == std::string_view::npos || expression[next] != '(')
-      names.emplace(expression.substr(begin, i - begin));
+    const std::string_view name = expression.substr(begin, i - begin);
+    if (name != "or" && name != "and" && (next == std::string_view::npos || expression[next] != '('))
+      names.emplace(name);
   }
   return names;
 }

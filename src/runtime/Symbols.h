@@ -14,10 +14,10 @@ using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 
 /// The expression's value; nullopt if a symbol is unknown, something overflows, or the text is none.
 /// Knows + - * / // % ** & ( ) and Max, Min, Mod, FloorDiv, CeilDiv. A comparison is 1 or 0, and may be one of real numbers:
-/// "0.5*s0 <= 3", "math.ceil(s0 / 3) == 2".
+/// "0.5*s0 <= 3", "math.ceil(s0 / 3) == 2". Comparisons may be joined by `or` and `and`.
 std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols);
 
-/// Whether it is a comparison.
+/// Whether it is a comparison, or several.
 bool isCondition(std::string_view expression);
 
 /// The names in an expression that are no functions.

@@ -95,6 +95,9 @@ std::optional<Extent> checkedExtent(const TensorDesc &desc) {
       return std::nullopt;
     (*reach < 0 ? extent.begin : extent.end) = *sum;
   }
+  const auto bytes = static_cast<int64_t>(byteSize(desc.dtype));
+  if (!checkedMul(extent.begin, bytes) || !checkedMul(extent.end, bytes))
+    return std::nullopt;
   return extent;
 }
 

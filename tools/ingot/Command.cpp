@@ -71,6 +71,11 @@ void cli::addLoadFlags(CLI::App &command, LoadFlags &flags) {
             return text.starts_with('-') ? "must not be negative" : CLI::AsSizeValue(true)(text);
           },
           CLI::AsSizeValue(true).get_description()));
+  command
+      .add_option("--matmul-precision", flags.matmulPrecision,
+                  "medium: products and convolutions of float32 may round their operands to bfloat16, where the CPU is "
+                  "faster then (default: highest)")
+      ->check(CLI::IsMember({"highest", "medium"}));
 }
 
 CLI::Validator cli::wholeNumber(uint64_t least) {
@@ -117,7 +122,8 @@ Status cli::checkOutput(const std::string &path, const std::vector<std::string> 
 
 Result<ProgramHandle> cli::loadProgram(const std::string &asset, const LoadFlags &flags) {
   ingot_program *program = nullptr;
-  nlohmann::json options = {{"fallback", flags.fallback}, {"memory_limit", flags.memoryLimit}};
+  nlohmann::json options = {
+      {"fallback", flags.fallback}, {"memory_limit", flags.memoryLimit}, {"matmul_precision", flags.matmulPrecision}};
   INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), options.dump().c_str(), &program)));
   return ProgramHandle(program);
 }

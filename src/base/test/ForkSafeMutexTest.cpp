@@ -43,6 +43,33 @@ TEST(ForkSafeMutex, AThreadThatHoldsOneMayFork) {
   EXPECT_FALSE(b.isMine());
 }
 
+TEST(HiddenLocks, ForkWaitsForThem) {
+  std::mutex unseen; // of a library
+  ForkSafeMutex own;
+  std::atomic<bool> stops = false;
+  auto useLibrary = [&] {
+    while (!stops) {
+      const HiddenLocks locks;
+      std::lock_guard inside(unseen);
+      std::lock_guard ours(own);
+      std::this_thread::yield();
+    }
+  };
+  std::thread one(useLibrary), two(useLibrary);
+  for (int i = 0; i < 50; ++i) {
+    const HiddenLocks locks; // the thread that forks may have one itself
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(unseen.try_lock() && own.try_lock() ? 0 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stops = true;
+  one.join();
+  two.join();
+}
+
 TEST(ForkFreedMutex, ForkDoesNotWaitAndTheChildFindsItFree) {
   ForkFreedMutex other, own;
   std::atomic<bool> isHeld = false, stops = false;

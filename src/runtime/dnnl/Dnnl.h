@@ -1,6 +1,7 @@
 // What the kernels built on oneDNN share: one engine, errors as values, packed weights, scratch memory.
 #pragma once
 
+#include "base/ForkSafeMutex.h"
 #include "runtime/dnnl/DnnlApi.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -18,6 +19,7 @@ const dnnl::engine &dnnlEngine();
 
 /// Runs `make`, which may throw what oneDNN throws.
 template <typename F> auto catchDnnl(const char *what, F &&make) -> decltype(make()) {
+  const HiddenLocks locks;
   try {
     return make();
   } catch (const dnnl::error &error) {

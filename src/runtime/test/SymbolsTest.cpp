@@ -32,6 +32,14 @@ TEST(Symbols, Compares) {
     EXPECT_EQ(evaluate(text, kSymbols), 0) << text;
   for (const char *text : {"s9 < 1", "1 <", "< 1", "1 < 2 < 3", "s0 / 0 < 1", "0.5 & s0 == 1", "(1 < 2"})
     EXPECT_FALSE(evaluate(text, kSymbols)) << text;
+  for (const char *text : {"s0 == 1 or seq == 12", "s0 == 7 and seq == 12", "(s0 == 1 or s0 == 7) and (seq > 3)",
+                           "((s0 % 2) == 0) or (((seq)) // 4 == u_1)", "(s0 == 7)"})
+    EXPECT_EQ(evaluate(text, kSymbols), 1) << text;
+  for (const char *text : {"s0 == 1 or seq == 1", "s0 == 7 and seq == 1", "s0 == 1 and (seq == 12 or seq == 1)"})
+    EXPECT_EQ(evaluate(text, kSymbols), 0) << text;
+  for (const char *text : {"s0 == 1 or", " or s0 == 1", "s0 == 7 or s9 == 1", "s0 == 7 or (", "s0 == 7) or (s0 == 7"})
+    EXPECT_FALSE(evaluate(text, kSymbols)) << text;
+  EXPECT_FALSE(evaluate(std::string(100000, '(') + "s0 == 7" + std::string(100000, ')'), kSymbols));
   EXPECT_TRUE(isCondition("s0 < 1"));
   EXPECT_FALSE(isCondition("s0 - 1"));
 }
@@ -47,6 +55,7 @@ TEST(Symbols, RefusesWhatItCannotDo) {
 TEST(Symbols, FindsNames) {
   EXPECT_EQ(symbolsIn("2*s0 + Max(seq, 1)"), (std::set<std::string, std::less<>>{"s0", "seq"}));
   EXPECT_TRUE(symbolsIn("128").empty());
+  EXPECT_EQ(symbolsIn("a == 1 or b == 2 and c == 3"), (std::set<std::string, std::less<>>{"a", "b", "c"}));
 }
 
 TEST(Symbols, Solves) {

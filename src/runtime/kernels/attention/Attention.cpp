@@ -1,10 +1,12 @@
 // The checks of an attention step, and the choice between implementations.
 #include "runtime/kernels/attention/Problem.h"
 
+#include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/matmul/Activation.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace ingot {
@@ -109,16 +111,69 @@ Result<std::vector<ResultDesc>> inferAttention(const StepContext &context) {
   return denseResult(context, std::move(problem.result));
 }
 
-/// Of float32, and not empty; null where only the reference can.
-Result<std::unique_ptr<BoundKernel>> bindFloatAttention(const AttentionProblem &problem) {
-  if (!hasRows(problem.qStrides, problem.queries, problem.depth))
-    return std::unique_ptr<BoundKernel>();
-  if (auto panels = makePanelAttention(problem))
-    return panels;
-  if (hasRows(problem.kStrides, problem.keys, problem.depth) &&
-      hasRows(problem.vStrides, problem.keys, problem.valueDepth))
-    return makeTiledAttention(problem);
-  return std::unique_ptr<BoundKernel>();
+/// An operand that is copied in every call, since its rows cannot be read as they lie.
+struct DenseCopy {
+  AttentionOperand which;
+  StridedCopy copy;
+  size_t bytes;
+};
+
+/// The kernel of the same problem with dense operands.
+class DenseAttention final : public BoundKernel {
+public:
+  DenseAttention(std::unique_ptr<BoundKernel> kernel, std::vector<DenseCopy> made)
+      : inner(std::move(kernel)), copies(std::move(made)), innerBytes(aligned(inner->scratchBytes())) {}
+
+  size_t scratchBytes() const override {
+    size_t bytes = innerBytes;
+    for (const DenseCopy &copy : copies)
+      bytes += aligned(copy.bytes);
+    return bytes;
+  }
+
+  int reorders() const override { return inner->reorders() + static_cast<int>(copies.size()); }
+
+  Status run(const KernelArgs &args) const override {
+    std::array<void *, AttentionMask + 1> operands{};
+    std::ranges::copy(args.operands, operands.begin());
+    auto *next = static_cast<std::byte *>(args.scratch) + innerBytes;
+    for (const DenseCopy &dense : copies) {
+      dense.copy.run(args.operands[dense.which], next);
+      operands[dense.which] = next;
+      next += aligned(dense.bytes);
+    }
+    return inner->run({std::span(operands).first(args.operands.size()), args.results, args.scratch});
+  }
+
+private:
+  static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  std::unique_ptr<BoundKernel> inner;
+  std::vector<DenseCopy> copies;
+  size_t innerBytes;
+};
+
+/// Of float32, and not empty.
+Result<std::unique_ptr<BoundKernel>> bindFloatAttention(AttentionProblem problem) {
+  std::vector<DenseCopy> copies;
+  auto makeRows = [&](AttentionOperand which, TensorDesc &desc, AttentionStrides &strides) {
+    if (hasRows(strides, desc.sizes[desc.sizes.size() - 2], desc.sizes.back()))
+      return;
+    TensorDesc dense = TensorDesc::contiguous(desc.dtype, desc.sizes);
+    copies.push_back({which, makeCopy(dense, desc), static_cast<size_t>(desc.numel()) * sizeof(float)});
+    desc = std::move(dense);
+    strides = stridesFor(desc, problem.result.sizes.size());
+  };
+  makeRows(AttentionQ, problem.q, problem.qStrides);
+  std::unique_ptr<BoundKernel> kernel = makePanelAttention(problem);
+  if (!kernel) {
+    makeRows(AttentionK, problem.k, problem.kStrides);
+    makeRows(AttentionV, problem.v, problem.vStrides);
+    INGOT_TRY(kernel, makeTiledAttention(problem));
+  }
+  if (copies.empty())
+    return kernel;
+  return makeKernel<DenseAttention>(std::move(kernel), std::move(copies));
 }
 
 /// Of float16 and bfloat16.

@@ -89,6 +89,7 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   problem.x = *x;
   problem.weight = *weight;
   problem.weightData = context.operands[ConvWeight].data;
+  problem.roundsToBFloat16 = context.roundsToBFloat16;
   if (bias)
     problem.bias = *bias;
   if (residual)
@@ -124,6 +125,7 @@ Result<std::unique_ptr<BoundKernel>> bindHalfConv(const ConvProblem &problem) {
   wide.bias = operands.add(ConvBias, problem.bias);
   wide.residual = operands.add(ConvResidual, problem.residual);
   wide.result = widened(problem.result);
+  wide.roundsToBFloat16 = problem.x.dtype == DType::BFloat16; // which loses nothing
   if (problem.weightData && problem.weight.isContiguous()) {
     wide.weight = widened(problem.weight);
     wide.weightData = operands.addConstant(ConvWeight, problem.weight, problem.weightData);

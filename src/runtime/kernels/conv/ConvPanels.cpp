@@ -1,7 +1,9 @@
 // Convolutions of float32 as products: pixels are rows, and the constant weight is kept as panels. Around the image stand
-// zeros, so that pixels of one row of the result lie evenly for every tap.
+// zeros, so that pixels of one row of the result lie evenly for every tap. Where operands may be rounded to bfloat16, the
+// geometry counts pairs of channels.
 #include "runtime/kernels/conv/Geometry.h"
 #include "runtime/kernels/elementwise/Strided.h"
+#include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/kernels/gemm/Product.h"
 #include "runtime/threads/Pool.h"
 
@@ -14,7 +16,7 @@ namespace {
 
 constexpr int64_t kFloat = sizeof(float);
 /// Fewer multiplications with each element than this are not worth a copy.
-constexpr int64_t kCopied = 128;
+constexpr int64_t kCopied = 128, kPaired = 32;
 
 std::vector<int64_t> tapsOf(const Geometry &g) {
   std::vector<int64_t> taps;
@@ -24,20 +26,25 @@ std::vector<int64_t> tapsOf(const Geometry &g) {
   return taps;
 }
 
-gemm::PanelSource panelSource(const ConvProblem &problem, const Geometry &g) {
+gemm::PanelSource panelSource(const ConvProblem &problem, const Geometry &g, bool isPaired) {
   const std::vector<int64_t> &strides = problem.weight.strides;
   const int64_t rowStride = strides.size() == 4 ? strides[2] : 0;
   return {static_cast<const float *>(problem.weightData),
-          {g.kernel.height, g.kernel.width, g.channels},
+          {g.kernel.height, g.kernel.width, problem.inChannels()},
           {rowStride, strides.back(), strides[1]},
           g.outChannels,
-          strides[0]};
+          strides[0],
+          false,
+          DType::Float32,
+          isPaired};
 }
 
-/// The input with zeros around it, [images, height, width, channels].
+/// The input with zeros around it, [images, height, width, channels]; as pairs if it is channels-last.
 class PaddedInput {
 public:
-  PaddedInput(const ConvProblem &problem, const Geometry &g) : g(g) {
+  PaddedInput(const ConvProblem &problem, const Geometry &g, bool isPaired) : g(g) {
+    if (isPaired)
+      return;
     TensorDesc inside = problem.x;
     inside.strides = {g.imageElements(), 1, g.rowElements(), g.pixelElements};
     if (problem.spatialRank() == 1)
@@ -47,17 +54,34 @@ public:
 
   int64_t elements() const { return g.images * g.imageElements(); }
 
-  void fill(const void *x, float *to) const {
-    if (g.isPadded())
-      parallelFor(0, g.images * g.padded.height, std::max<int64_t>(1, 65536 / g.rowElements()),
+  void fill(const float *x, float *to) const {
+    if (g.isPadded() || !copy)
+      parallelFor(0, g.images * g.padded.height, std::max<int64_t>(1, kGrain / g.rowElements()),
                   [&](int64_t begin, int64_t end) {
-                    for (int64_t row = begin; row < end; ++row)
-                      clearAround(to + row * g.rowElements(), row % g.padded.height - g.low.height);
+                    for (int64_t row = begin; row < end; ++row) {
+                      const int64_t y = row % g.padded.height - g.low.height;
+                      clearAround(to + row * g.rowElements(), y);
+                      if (!copy && y >= 0 && y < g.in.height)
+                        pairRow(x, row / g.padded.height * g.in.height + y, to + row * g.rowElements());
+                    }
                   });
-    copy->run(x, to + g.low.height * g.rowElements() + g.low.width * g.pixelElements);
+    if (copy)
+      copy->run(x, to + g.low.height * g.rowElements() + g.low.width * g.pixelElements);
   }
 
 private:
+  static constexpr int64_t kGrain = 16384;
+
+  /// `row` is counted over all images, without what is around them.
+  void pairRow(const float *x, int64_t row, float *to) const {
+    const bool isDense = g.pixelElements == g.channels;
+    const int64_t runs = isDense ? 1 : g.in.width, length = 2 * g.channels * (isDense ? g.in.width : 1);
+    to += g.low.width * g.pixelElements;
+    x += row * g.in.width * 2 * g.channels;
+    for (int64_t run = 0; run < runs; ++run, x += length, to += g.pixelElements)
+      gemm::roundToBFloat16(x, reinterpret_cast<uint16_t *>(to), length);
+  }
+
   /// `y` is the row in the input; outside of it all of the row is zero.
   void clearAround(float *row, int64_t y) const {
     const bool isOutside = y < 0 || y >= g.in.height;
@@ -68,16 +92,16 @@ private:
   }
 
   Geometry g;
-  std::optional<StridedCopy> copy;
+  std::optional<StridedCopy> copy; ///< not of pairs
 };
 
 class PanelConv final : public BoundKernel {
 public:
-  PanelConv(const ConvProblem &problem, const Geometry &g, bool isChannelsLast)
-      : g(g), panels(gemm::sharedPanels(panelSource(problem, g))), taps(tapsOf(g)), activation(problem.activation),
-        hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (!isChannelsLast || g.isPadded() || g.pixelElements != g.channels)
-      input.emplace(problem, g);
+  PanelConv(const ConvProblem &problem, const Geometry &g, bool isChannelsLast, bool isPaired)
+      : g(g), panels(gemm::sharedPanels(panelSource(problem, g, isPaired))), taps(tapsOf(g)),
+        activation(problem.activation), hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
+    if (!isChannelsLast || g.isPadded() || g.pixelElements != g.channels || isPaired)
+      input.emplace(problem, g, isPaired);
     isReordered = !isChannelsLast;
   }
 
@@ -166,6 +190,11 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
       problem.spatialRank() > 2)
     return nullptr;
   Geometry g(problem);
+  const bool isChannelsLast = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes));
+  const bool isPaired = problem.roundsToBFloat16 && gemm::canComputePairs() && isChannelsLast && g.channels % 2 == 0 &&
+                        g.outChannels * g.kernel.height * g.kernel.width >= kPaired;
+  if (isPaired)
+    g.pixelElements = g.channels /= 2;
   // Rows of a tile in the same few places of the first-level cache would drive each other out.
   if (gemm::areAliased(g.stride.width * g.channels) && g.outChannels >= kCopied)
     g.pixelElements += gemm::kApart;
@@ -173,8 +202,7 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem) {
                                  (!problem.residual || hasStridesOf(*problem.residual, problem.result));
   if (!hasPlainAdditions)
     return nullptr;
-  auto kernel =
-      std::make_unique<PanelConv>(problem, g, hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)));
+  auto kernel = std::make_unique<PanelConv>(problem, g, isChannelsLast, isPaired);
   // The zeros around an image are left out in PyTorch: an infinity would make NaN of them.
   return kernel->canMultiplyZeros() || !g.isPadded() ? std::move(kernel) : nullptr;
 }

@@ -13,6 +13,7 @@ struct ConvProblem {
   bool transposed = false;
   Activation activation = Activation::None;
   const void *weightData = nullptr; ///< set when the weight is constant
+  bool roundsToBFloat16 = false;    ///< operands of float32 may be rounded where that is faster
 
   size_t spatialRank() const { return x.sizes.size() - 2; }
   int64_t batch() const { return x.sizes[0]; }

@@ -5,6 +5,7 @@
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/elementwise/Widened.h"
+#include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/kernels/gemm/SharedByAddress.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
@@ -257,6 +258,41 @@ void packHalves(float *to, const PanelSource &source, int64_t panel) {
     }
 }
 
+/// Makes panels of float32, whatever the source is.
+struct Packer {
+  const PanelSource &source;
+  int64_t depth = 1;
+  std::vector<int64_t> order;
+
+  explicit Packer(const PanelSource &source) : source(source) {
+    for (int64_t size : source.depthSizes)
+      depth *= size;
+    if (source.isTransformed)
+      depth = 16 * source.depthSizes[2];
+    order = denseOrder(source, depth);
+  }
+
+  void pack(float *to, int64_t panel) const {
+    if (source.dtype != DType::Float32)
+      return packHalves(to, source, panel);
+    if (source.isTransformed)
+      return packTransformed(to, source, panel);
+    const float *from = static_cast<const float *>(source.data) + panel * kPanel * source.columnStride;
+    const int64_t count = std::min(kPanel, source.columns - panel * kPanel), inner = source.depthSizes.back();
+    if (count == kPanel && packOrdered(to, from, source.columnStride, order))
+      return;
+    for (int64_t row = 0; row < depth; row += inner)
+      packPanel(to + row * kPanel, from + rowOffset(source, row / inner), inner, count,
+                {source.depthStrides.back(), source.columnStride}, 1);
+  }
+};
+
+void pairPanel(float *to, const float *from, int64_t depth) {
+  static constexpr float zeros[kPanel] = {};
+  for (int64_t k = 0; k < depth; k += 2, to += kPanel)
+    pairRows(from + k * kPanel, k + 1 < depth ? from + (k + 1) * kPanel : zeros, to);
+}
+
 SharedByAddress<PanelSource, const Panels> &shared() {
   static auto *instance = new SharedByAddress<PanelSource, const Panels>; // outlives kernels that static objects own
   return *instance;
@@ -282,43 +318,30 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
               factor);
 }
 
-Panels::Panels(const PanelSource &source) : depth(1), columns(source.columns) {
-  for (int64_t size : source.depthSizes)
-    depth *= size;
-  if (source.isTransformed)
-    depth = 16 * source.depthSizes[2];
+Panels::Panels(const PanelSource &source) : columns(source.columns), isPaired(source.isPaired) {
+  const Packer packer(source);
+  depth = isPaired ? pairsOf(packer.depth) : packer.depth;
   data = allocate(static_cast<size_t>(panelElements(depth, columns)));
-  const int64_t inner = source.depthSizes.back(), count = view().count();
+  const int64_t count = view().count();
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
-  const std::vector<int64_t> order = denseOrder(source, depth);
-  auto packOne = [&](int64_t p) {
-    float *to = data.get() + p * depth * kPanel;
-    if (source.dtype != DType::Float32)
-      return packHalves(to, source, p);
-    if (source.isTransformed)
-      return packTransformed(to, source, p);
-    const float *from = static_cast<const float *>(source.data) + p * kPanel * source.columnStride;
-    const bool isWhole = (p + 1) * kPanel <= columns;
-    if (isWhole && packOrdered(to, from, source.columnStride, order))
-      return;
-    for (int64_t row = 0; row < depth; row += inner)
-      packPanel(to + row * kPanel, from + rowOffset(source, row / inner), inner, std::min(kPanel, columns - p * kPanel),
-                {source.depthStrides.back(), source.columnStride}, 1);
-  };
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
   const size_t elementBytes = byteSize(source.dtype);
   const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
   std::atomic<bool> areNumbers = true;
   parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
+    std::vector<float> unpaired(isPaired ? static_cast<size_t>(packer.depth * kPanel) : 0);
     for (int64_t p = begin; p < end; ++p) {
-      if (source.columnStride == depth && p - begin >= step && (p - begin) % step == 0)
+      if (source.columnStride == packer.depth && p - begin >= step && (p - begin) % step == 0)
         MappedFile::releasePages(static_cast<const std::byte *>(source.data) +
                                      static_cast<size_t>((p - step) * panelStride) * elementBytes,
                                  static_cast<size_t>(step * panelStride) * elementBytes);
-      packOne(p);
-      if (!rows::isFinite(data.get() + p * depth * kPanel, depth * kPanel))
+      float *panel = data.get() + p * depth * kPanel, *plain = isPaired ? unpaired.data() : panel;
+      packer.pack(plain, p);
+      if (!rows::isFinite(plain, packer.depth * kPanel))
         areNumbers = false;
+      if (isPaired)
+        pairPanel(panel, plain, packer.depth);
     }
   });
   hasNumbersOnly = areNumbers;

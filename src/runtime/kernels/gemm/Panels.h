@@ -13,6 +13,7 @@ namespace ingot::gemm {
 struct PanelView {
   const float *data = nullptr;
   int64_t depth = 0, columns = 0;
+  bool isPaired = false; ///< pairs of bfloat16 (Pairs.h); depth counts them
 
   int64_t count() const { return (columns + kPanel - 1) / kPanel; }
   const float *panel(int64_t index) const { return data + index * depth * kPanel; }
@@ -33,6 +34,7 @@ struct PanelSource {
   /// For filters [3, 3, channels]: the panels hold their sixteen transformed elements instead (conv/Winograd.cpp).
   bool isTransformed = false;
   DType dtype = DType::Float32; ///< float16 and bfloat16 become float32; not of filters
+  bool isPaired = false;        ///< becomes pairs of bfloat16; the last of several sizes of depth is even then
 
   /// Elements from the first to the last.
   int64_t reach() const;
@@ -44,14 +46,14 @@ class Panels {
 public:
   explicit Panels(const PanelSource &source);
 
-  PanelView view() const { return {data.get(), depth, columns}; }
+  PanelView view() const { return {data.get(), depth, columns, isPaired}; }
   /// Neither infinities nor NaN.
   bool isFinite() const { return hasNumbersOnly; }
 
 private:
   int64_t depth = 0, columns = 0;
   std::shared_ptr<float> data;
-  bool hasNumbersOnly = true;
+  bool hasNumbersOnly = true, isPaired = false;
 };
 
 /// Bindings of one program share panels: they are found by what they were made from while somebody uses them.

@@ -3,6 +3,7 @@
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/gemm/Activate.h"
 #include "runtime/kernels/gemm/NoSubnormals.h"
+#include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -121,7 +122,7 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
       tile.outStride = isDirect ? product.outStride : kPanel;
       tile.added = isDirect ? added : nullptr;
       ahead.giveTo(tile);
-      computeTile(tile, block.rows);
+      (product.panels.isPaired ? computePairedTile : computeTile)(tile, block.rows);
       if (!isDirect)
         finishTile(finish, sums, {product.out + offset, added, product.outStride, block.rows, columns});
     }

@@ -51,6 +51,7 @@ Result<MatmulProblem> makeProblem(const StepContext &context) {
   if (residual)
     problem.residual = *residual;
   problem.bData = context.operands[MatmulB].data;
+  problem.roundsToBFloat16 = context.roundsToBFloat16;
   if (a->sizes.size() < 2 || b->sizes.size() < 2)
     return badShapes(context, "the operands need two dimensions at least");
   if (a->dtype != b->dtype || context.resultTypes[0].dtype != a->dtype)
@@ -99,13 +100,16 @@ Result<std::unique_ptr<BoundKernel>> bindFloatMatmul(const MatmulProblem &proble
 Result<std::unique_ptr<BoundKernel>> bindHalfMatmul(const MatmulProblem &problem) {
   MatmulProblem wide = problem;
   WideOperands operands(problem.a.dtype);
-  wide.a = operands.add(MatmulA, problem.a);
   wide.bias = operands.add(MatmulBias, problem.bias);
   wide.residual = operands.add(MatmulResidual, problem.residual);
   wide.b = widened(problem.b);
   wide.result = widened(problem.result);
   wide.bDataType = problem.b.dtype;
   std::unique_ptr<BoundKernel> inner = makePanelMatmul(wide);
+  if (!inner) {
+    wide.a = operands.add(MatmulA, problem.a);
+    inner = makePanelMatmul(wide);
+  }
   if (!inner) {
     wide.bData = nullptr;
     wide.b = operands.add(MatmulB, problem.b);

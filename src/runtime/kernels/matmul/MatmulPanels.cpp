@@ -1,5 +1,6 @@
-// matmul of float32 by a constant matrix, which is kept as panels.
+// matmul of float32 by a constant matrix, which is kept as panels; and of bfloat16, where this CPU can multiply that.
 #include "runtime/kernels/elementwise/Strided.h"
+#include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/kernels/gemm/Product.h"
 #include "runtime/kernels/matmul/Layout.h"
 #include "runtime/kernels/matmul/Problem.h"
@@ -14,21 +15,27 @@ public:
   PanelMatmul(const MatmulProblem &problem, const TensorDesc &a, std::shared_ptr<const gemm::Panels> panels)
       : rows(a.sizes[0]), depth(a.sizes[1]), stride(rows == 1 ? a.sizes[1] : a.strides[0]), panels(std::move(panels)),
         activation(problem.activation), hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (rows > 1 && gemm::areAliased(stride)) {
+    if (this->panels->view().isPaired) {
+      pairs.emplace(a.dtype, rows, depth, stride);
+      depth = gemm::pairsOf(depth);
+      stride = pairs->to;
+    } else if (rows > 1 && gemm::areAliased(stride)) {
       const TensorDesc apart{DType::Float32, {rows, depth}, {depth + gemm::kApart, 1}};
       copy = makeCopy(apart, {DType::Float32, {rows, depth}, {stride, 1}});
       stride = depth + gemm::kApart;
     }
   }
 
-  size_t scratchBytes() const override { return copy ? static_cast<size_t>(rows * stride) * sizeof(float) : 0; }
+  size_t scratchBytes() const override {
+    return copy || pairs ? static_cast<size_t>(rows * stride) * sizeof(float) : 0;
+  }
 
   Status run(const KernelArgs &args) const override {
-    const auto *a = static_cast<const float *>(args.operands[MatmulA]);
-    if (copy) {
+    const auto *a = static_cast<const float *>(copy || pairs ? args.scratch : args.operands[MatmulA]);
+    if (pairs)
+      pairs->copy(args.operands[MatmulA], static_cast<float *>(args.scratch));
+    else if (copy)
       copy->run(args.operands[MatmulA], args.scratch);
-      a = static_cast<const float *>(args.scratch);
-    }
     constexpr int64_t noTap = 0;
     gemm::Finish finish;
     finish.activation = activation;
@@ -44,6 +51,7 @@ private:
   int64_t rows, depth, stride;
   std::shared_ptr<const gemm::Panels> panels;
   std::optional<StridedCopy> copy;
+  std::optional<gemm::PairedRows> pairs;
   Activation activation;
   bool hasBias, hasResidual;
 };
@@ -62,9 +70,12 @@ std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem) {
       (problem.residual && !problem.residual->isContiguous()))
     return nullptr;
   const TensorDesc &matrix = shapes.b;
-  const gemm::PanelSource source{problem.bData,    {matrix.sizes[0]}, {matrix.strides[0]},
-                                 matrix.sizes[1],  matrix.strides[1], false,
-                                 problem.bDataType};
+  const bool isPaired = gemm::canComputePairs() && (problem.a.dtype == DType::BFloat16 || problem.roundsToBFloat16);
+  if (problem.a.dtype != DType::Float32 && !isPaired)
+    return nullptr;
+  const gemm::PanelSource source{problem.bData,     {matrix.sizes[0]}, {matrix.strides[0]},
+                                 matrix.sizes[1],   matrix.strides[1], false,
+                                 problem.bDataType, isPaired};
   return std::make_unique<PanelMatmul>(problem, shapes.a, gemm::sharedPanels(source));
 }
 

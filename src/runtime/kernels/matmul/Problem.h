@@ -11,6 +11,7 @@ struct MatmulProblem {
   Activation activation = Activation::None;
   const void *bData = nullptr;      ///< set when b is constant
   DType bDataType = DType::Float32; ///< of these; float16 and bfloat16 are for products in float32
+  bool roundsToBFloat16 = false;    ///< operands of float32 may be rounded where that is faster
   int64_t m = 0, n = 0, k = 0;
 
   size_t batchRank() const { return result.sizes.size() - 2; }
@@ -20,7 +21,7 @@ struct MatmulProblem {
 enum MatmulOperand : size_t { MatmulA, MatmulB, MatmulBias, MatmulResidual };
 
 std::unique_ptr<BoundKernel> makeReferenceMatmul(const MatmulProblem &problem);
-/// float32, without empty dimensions, with a constant b; null where it cannot.
+/// float32, without empty dimensions, with a constant b; null where it cannot. Where the CPU can, `a` alone may be of bfloat16.
 std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem);
 /// float32, without empty dimensions: many small matrices; null where it cannot.
 std::unique_ptr<BoundKernel> makeBatchedMatmul(const MatmulProblem &problem);

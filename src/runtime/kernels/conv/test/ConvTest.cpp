@@ -88,6 +88,29 @@ TEST(Conv, PanelsAgreeWithTheReference) {
       }
 }
 
+TEST(Conv, RoundsOperandsWhereItMay) {
+  const std::vector<Shape> list = {
+      {{2, 20, 17, 30}, {64, 20, 3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{2, 34, 40, 9}, {96, 34, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 20, 17, 30}, {60, 20, 3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, {0, 0}},
+      {{3, 20, 7, 7}, {64, 20, 5, 3}, {1, 1}, {2, 1}, {2, 1}, {1, 1}, {0, 0}},
+      {{2, 2048, 4, 5}, {130, 2048, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 33, 9, 9}, {64, 33, 1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{2, 10, 500}, {32, 10, 3}, {2}, {1}, {1}, {1}, {0}},
+  };
+  for (const Shape &shape : list)
+    for (bool isChannelsLast : {false, true}) {
+      Case testCase = conv(shape);
+      testCase.operands = {quarters(shape.x, 1), quarters(shape.weight, 2), noise({shape.weight[0]}, 3)};
+      if (isChannelsLast)
+        testCase.operands[0] = inOrder(*testCase.operands[0], shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1}
+                                                                                  : std::vector<int64_t>{0, 2, 1});
+      testCase.isConstant = {false, true};
+      testCase.roundsToBFloat16 = true;
+      expectFast(testCase, gemm::canComputeTiles() ? "Panel" : "Dnnl", bindReferenceConv, 2e-5);
+    }
+}
+
 TEST(Conv, LargeWeightsAgreeWithTheReference) {
   for (const Shape &shape :
        std::vector<Shape>{{{1, 256, 4, 4}, {256, 256, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},

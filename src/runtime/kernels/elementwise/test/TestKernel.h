@@ -88,6 +88,14 @@ inline Tensor noise(std::vector<int64_t> sizes, unsigned seed, DType dtype = DTy
   return noise(TensorDesc::contiguous(dtype, std::move(sizes)), seed);
 }
 
+/// Multiples of a quarter in [-1, 1], which bfloat16 has.
+inline Tensor quarters(std::vector<int64_t> sizes, unsigned seed) {
+  Tensor tensor = noise(std::move(sizes), seed);
+  for (int64_t i = 0; i < tensor.desc.numel(); ++i)
+    tensor.set(i, std::round(4 * tensor.at(i)) / 4);
+  return tensor;
+}
+
 /// The same elements in another memory order.
 inline Tensor inOrder(const Tensor &tensor, const std::vector<int64_t> &order) {
   Tensor result = empty(TensorDesc::dense(tensor.desc.dtype, tensor.desc.sizes, order));
@@ -106,6 +114,7 @@ struct Case {
   std::vector<DType> resultTypes{DType::Float32};
   std::vector<bool> isConstant{};     ///< by operand
   std::vector<ScalarValue> scalars{}; ///< operands after the tensors
+  bool roundsToBFloat16 = false;
 
   /// With `bind`, another implementation than the kernel's choice.
   Result<std::vector<Tensor>> run(BindFunction bind = nullptr) const {
@@ -136,7 +145,7 @@ private:
     for (DType dtype : resultTypes)
       types.push_back({ValueKind::Tensor, dtype, {}});
     const std::vector<BoundOperand> bound = boundOperands();
-    StepContext context{step, types, bound, {}};
+    StepContext context{step, types, bound, {}, roundsToBFloat16};
     INGOT_TRY(auto descs, def->infer(context));
     for (const ResultDesc &desc : descs)
       layouts.push_back(desc.desc);

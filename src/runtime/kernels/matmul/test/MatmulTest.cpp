@@ -1,5 +1,5 @@
 #include "runtime/kernels/elementwise/test/TestKernel.h"
-#include "runtime/kernels/gemm/Tile.h"
+#include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/kernels/matmul/Problem.h"
 
 #include <algorithm>
@@ -73,6 +73,26 @@ TEST(Matmul, AgreesWithTheReferenceForAllShapes) {
       else
         expectRight(testCase, 1e-5);
     }
+}
+
+TEST(Matmul, RoundsOperandsWhereItMay) {
+  // Halves and quarters lose nothing: what is left of the difference is the order of the sums.
+  const std::vector<std::array<int64_t, 3>> shapes = {
+      {17, 70, 45}, {1, 33, 64}, {30, 1, 40}, {29, 2048, 40}, {3, 2047, 9}};
+  for (const auto &[m, k, n] : shapes) {
+    Case testCase = matmul(quarters({m, k}, 1), quarters({k, n}, 2), "relu");
+    testCase.operands.push_back(noise({n}, 3));
+    testCase.operands.push_back(noise({m, n}, 4));
+    testCase.isConstant = {false, true};
+    testCase.roundsToBFloat16 = true;
+    expectFast(testCase, byPanels(), bindReferenceMatmul, 1e-5);
+  }
+  Case rough = matmul(tensor({1, 2}, {1.001, 1}), tensor({2, 1}, {1, 0}));
+  rough.isConstant = {false, true};
+  rough.roundsToBFloat16 = true;
+  auto result = rough.run();
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_EQ((*result)[0].values()[0], gemm::canComputePairs() ? 1.0 : static_cast<double>(1.001f));
 }
 
 TEST(Matmul, DividesLargeProducts) {
