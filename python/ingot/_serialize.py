@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingot._core import WeightRef
+from ingot._tree import spec_text
 from ingot.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
@@ -121,6 +124,16 @@ def without_transforms(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
+def _with_plain_types(call: Any) -> Any:
+    """What torch insists on writing down is replaced afterwards: it cannot write every type."""
+    from torch.utils import _pytree as pytree
+
+    if call.signature is None:
+        return call
+    specs = {name: pytree.tree_structure([]) for name in ("in_spec", "out_spec")}
+    return dataclasses.replace(call, signature=dataclasses.replace(call.signature, **specs))
+
+
 def _json_of(program: ExportedProgram) -> bytes:
     """What torch._export.serde.serialize gives.
 
@@ -133,9 +146,13 @@ def _json_of(program: ExportedProgram) -> bytes:
 
     program.validate()
     with _enable_graph_inputs_of_type_nn_module(program.example_inputs):
-        calls = _without_return_types(program.module_call_graph)
+        calls = [_with_plain_types(call) for call in program.module_call_graph]
         graph_serializer = serde.GraphModuleSerializer(program.graph_signature, calls)
-        graph_module = graph_serializer.serialize(program.graph_module)
+        graph_module = graph_serializer.serialize(_with_sums(program.graph_module))
+    for call, written in zip(program.module_call_graph, graph_module.module_call_graph, strict=True):
+        if call.signature is not None:
+            written.signature.in_spec = spec_text(call.signature.in_spec)
+            written.signature.out_spec = spec_text(call.signature.out_spec)
     major, minor = schema.SCHEMA_VERSION
     serialized = schema.ExportedProgram(
         graph_module=graph_module,
@@ -149,27 +166,26 @@ def _json_of(program: ExportedProgram) -> bytes:
     return serde._to_json_bytes(serialized)
 
 
-def _without_return_types(calls: list[Any]) -> list[Any]:
-    """Results such as torch.return_types.topk, which torch cannot write down, become plain tuples."""
-    from torch.utils import _pytree as pytree
+def _with_sums(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """torch.sym_sum, which torch cannot write down, as additions."""
+    import torch
 
-    def plain(spec: Any) -> Any:
-        if spec.is_leaf():
-            return spec
-        children = [plain(child) for child in spec.children()]
-        if spec.type.__module__ == "torch.return_types":
-            return pytree.TreeSpec(tuple, None, children)
-        same = all(new is old for new, old in zip(children, spec.children(), strict=True))
-        return spec if same else pytree.TreeSpec(spec.type, spec.context, children)
-
-    def replaced(call: Any) -> Any:
-        if call.signature is None:
-            return call
-        signature = call.signature
-        specs = {"in_spec": plain(signature.in_spec), "out_spec": plain(signature.out_spec)}
-        return dataclasses.replace(call, signature=dataclasses.replace(signature, **specs))
-
-    return [replaced(call) for call in calls]
+    if not any(node.target is torch.sym_sum for node in module.graph.nodes):
+        return module
+    copy = torch.fx.GraphModule(module, deepcopy(module.graph))
+    copy.meta.update(module.meta)
+    for node in list(copy.graph.nodes):
+        if node.target is torch.sym_sum:
+            total, *rest = node.args[0]
+            for term in rest:
+                with copy.graph.inserting_before(node):
+                    added = copy.graph.call_function(operator.add, (total, term))
+                values = [item.meta["val"] if isinstance(item, torch.fx.Node) else item for item in (total, term)]
+                added.meta.update(node.meta, val=values[0] + values[1])
+                total = added
+            node.replace_all_uses_with(total)
+            copy.graph.erase_node(node)
+    return copy
 
 
 def custom_schemas(program: ExportedProgram) -> list[str]:

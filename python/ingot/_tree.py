@@ -124,7 +124,9 @@ class Tree:
         pytree = sys.modules.get("torch.utils._pytree")
         if pytree is not None:
             try:
-                spec = pytree.treespec_loads(json.dumps([1, _with_leaf_children(self._node)]))
+                spec = _NAMELESS.get(self.type or "") or _return_type(self.type or "")
+                if spec is None or spec.num_children != len(values):
+                    spec = pytree.treespec_loads(json.dumps([1, _with_leaf_children(self._node)]))
                 return pytree.tree_unflatten(values, spec)
             except Exception:  # whatever a library's own code raises: the values matter more
                 pass
@@ -135,6 +137,55 @@ class Tree:
             except ValueError:  # names that fields cannot have
                 pass
         return tuple(values)
+
+
+_NAMELESS: dict[str, Any] = {}
+"""Specs, over leaves, of types that this process has written down and that no name was registered for."""
+
+
+def spec_text(spec: Any) -> str:
+    """A tree spec of torch's as JSON. Types that torch has no name for keep that of their class, and their fields."""
+    return json.dumps([1, _node_of(spec)])
+
+
+def _node_of(spec: Any) -> dict[str, Any]:
+    from torch.utils import _pytree as pytree
+
+    if spec.is_leaf():
+        return {"type": None, "context": None, "children_spec": []}
+    children = [_node_of(child) for child in spec.children()]
+    flat = pytree.TreeSpec(spec.type, spec.context, [pytree.treespec_leaf() for _ in children])
+    try:
+        node = json.loads(pytree.treespec_dumps(flat))[1]
+    except (NotImplementedError, TypeError):  # no name, or a context that is no JSON
+        kind = spec.context if spec.type is namedtuple else spec.type
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        _NAMELESS[name] = flat
+        node = {"type": name, "context": json.dumps(_fields(kind, spec.context, len(children)))}
+    return {**node, "children_spec": children}
+
+
+def _fields(kind: type, context: Any, count: int) -> list[str] | None:
+    """The names of the parts: of named tuples, of torch.return_types, and of dataclasses."""
+    if hasattr(kind, "_fields"):
+        return list(kind._fields)
+    if kind.__module__ == "torch.return_types":
+        return [name for name in kind.__match_args__]
+    names = context[0] if isinstance(context, list | tuple) and context else None
+    is_named = isinstance(names, list | tuple) and len(names) == count and all(isinstance(name, str) for name in names)
+    return list(names) if is_named else None
+
+
+def _return_type(name: str) -> Any:
+    """The spec of torch.return_types.topk and its like; None of others."""
+    from torch.utils import _pytree as pytree
+
+    module, _, last = name.rpartition(".")
+    torch = sys.modules.get("torch")
+    kind = getattr(torch.return_types, last, None) if torch is not None and module == "torch.return_types" else None
+    if not isinstance(kind, type):
+        return None
+    return pytree.tree_structure(kind([0] * kind.n_sequence_fields))
 
 
 def _parse_context(text: Any) -> Any:

@@ -1,7 +1,9 @@
 #include "import/Guards.h"
 
 #include "base/Condition.h"
+#include "base/Hash.h"
 #include "base/Log.h"
+#include "base/Symbols.h"
 #include "import/GraphImporter.h"
 #include "import/SignatureText.h"
 
@@ -9,7 +11,9 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <variant>
 
@@ -18,16 +22,20 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// An entry of `L['tree']['leaf'][0]`: "leaf", or 0.
+/// An entry of `L['tree']['leaf'][0].field`: "leaf", 0, or "field".
 using PathEntry = std::variant<std::string, int64_t>;
 
 /// Takes the entries off that `text` begins with; nothing after an entry that is neither.
 std::vector<PathEntry> takePath(llvm::StringRef &text) {
   std::vector<PathEntry> path;
   text.consume_front("L");
-  while (text.consume_front("[")) {
+  while (text.starts_with("[") || (text.starts_with(".") && !text.starts_with(".size()"))) {
     int64_t number = 0;
-    if (text.consume_front("'")) {
+    if (text.consume_front(".")) {
+      const llvm::StringRef name = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+      path.emplace_back(name.str());
+      text = text.drop_front(name.size());
+    } else if (text = text.drop_front(); text.consume_front("'")) {
       auto [name, rest] = text.split("']");
       path.emplace_back(name.str());
       text = rest;
@@ -172,15 +180,64 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program
   return text;
 }
 
-/// Exports assume that sizes are not 0 or 1, and need not: nothing of ours depends on it.
-bool isAssumption(const Comparison &condition) {
+/// The sizes of a program's tensors and of runs of their dimensions, as functions of the symbols: what they are for a few values.
+class KnownSizes {
+public:
+  explicit KnownSizes(const pt2::Program &program) {
+    for (const auto &[symbol, range] : program.rangeConstraints)
+      for (size_t i = 0; i < values.size(); ++i) // large and different, so that few expressions agree by chance
+        values[i].emplace(symbol, 1000 + static_cast<int64_t>(hashText(symbol + "#" + std::to_string(i)).low % 100000));
+    for (const auto &[name, meta] : program.graph.tensorValues) {
+      Result<std::vector<std::string>> dims = dimTexts(program.graph, name);
+      for (size_t first = 0; dims && first < dims->size(); ++first) {
+        std::string product;
+        for (size_t last = first; last < dims->size(); ++last) {
+          product += (product.empty() ? "(" : "*(") + (*dims)[last] + ")";
+          texts.insert(product);
+        }
+      }
+    }
+    for (const std::string &text : texts)
+      if (std::optional<Point> point = at(text))
+        points.insert(*point);
+  }
+
+  bool contains(std::string_view expression) const {
+    const std::optional<Point> point = at(expression);
+    return point && points.contains(*point);
+  }
+
+private:
+  using Point = std::array<double, 4>;
+
+  std::optional<Point> at(std::string_view expression) const {
+    Point point{};
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::optional<double> value = evaluateReal(expression, values[i]);
+      if (!value)
+        return std::nullopt;
+      point[i] = *value;
+    }
+    return point;
+  }
+
+  std::array<SymbolValues, 4> values;
+  std::set<std::string> texts;
+  std::set<Point> points;
+};
+
+/// Exports assume that sizes are not 0 or 1, and need not: nothing of ours depends on it. Other numbers, such as remainders and
+/// differences, are compared with these by the model.
+bool isAssumption(const Comparison &condition, const KnownSizes &sizes) {
   int64_t bound = 0;
   if (!llvm::StringRef(condition.right).getAsInteger(10, bound))
-    return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == ">=" && bound <= 2) ||
-           (condition.sign == ">" && bound <= 1);
+    return ((condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == ">=" && bound <= 2) ||
+            (condition.sign == ">" && bound <= 1)) &&
+           sizes.contains(condition.left);
   if (!llvm::StringRef(condition.left).getAsInteger(10, bound))
-    return (condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == "<=" && bound <= 2) ||
-           (condition.sign == "<" && bound <= 1);
+    return ((condition.sign == "!=" && (bound == 0 || bound == 1)) || (condition.sign == "<=" && bound <= 2) ||
+            (condition.sign == "<" && bound <= 1)) &&
+           sizes.contains(condition.right);
   return false;
 }
 
@@ -200,7 +257,7 @@ SizeEquation equationOf(const Comparison &condition, llvm::StringRef text) {
 }
 
 /// Adds what a condition over symbols demands; false if it is none.
-bool addEquation(std::string_view text, std::vector<SizeEquation> &equations) {
+bool addEquation(std::string_view text, const KnownSizes &sizes, std::vector<SizeEquation> &equations) {
   const std::vector<std::string_view> alternatives = splitOutside(text, kOr);
   std::optional<Comparison> condition;
   bool isAssumed = false;
@@ -208,7 +265,7 @@ bool addEquation(std::string_view text, std::vector<SizeEquation> &equations) {
     condition = comparisonIn(withoutBrackets(alternative));
     if (!condition)
       return false;
-    isAssumed = isAssumed || isAssumption(*condition);
+    isAssumed = isAssumed || isAssumption(*condition, sizes);
   }
   if (!isAssumed)
     equations.push_back(alternatives.size() > 1 ? SizeEquation{std::string(text), 1} : equationOf(*condition, text));
@@ -225,12 +282,15 @@ std::string shortened(const std::string &guard) {
 
 std::vector<SizeEquation> sizeEquations(const pt2::Program &program) {
   std::vector<SizeEquation> equations;
+  if (program.guards.empty())
+    return equations;
+  const KnownSizes sizes(program);
   for (const std::string &guard : program.guards) {
     const std::optional<std::string> text = overSymbols(guard, program);
     bool isUnderstood = text.has_value();
     if (text)
       for (std::string_view condition : splitOutside(withoutBrackets(*text), kAnd))
-        isUnderstood = addEquation(withoutBrackets(condition), equations) && isUnderstood;
+        isUnderstood = addEquation(withoutBrackets(condition), sizes, equations) && isUnderstood;
     if (!isUnderstood)
       INGOT_LOG(Warn, "the program was exported under a condition that is not checked: " + shortened(guard));
   }

@@ -1,9 +1,10 @@
 #include "runtime/Inputs.h"
 
-#include "runtime/Symbols.h"
+#include "base/Symbols.h"
 #include "runtime/TensorDesc.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace ingot {
@@ -40,8 +41,10 @@ public:
     for (size_t i = 0; i < inputs.size(); ++i)
       INGOT_CHECK(checkType(*inputs[i], given[i]));
     // Plain symbols first: expressions need their values.
-    for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t i = 0; i < inputs.size(); ++i) {
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::bindSymbol));
+      INGOT_CHECK(bindNumber(*inputs[i], given[i]));
+    }
     for (size_t i = 0; i < inputs.size(); ++i)
       INGOT_CHECK(forEachDim(*inputs[i], given[i], &InputChecker::checkDim));
     for (const SymbolRange &range : function.symbols)
@@ -122,6 +125,25 @@ private:
     return isPlainSymbol(dim.expression) ? setSymbol(dim, dim.expression, dim.size) : Status{};
   }
 
+  /// A whole number that is an argument.
+  Status bindNumber(const Input &input, const TensorView &given) {
+    const Value &type = function.values[static_cast<size_t>(input.value)];
+    if (type.kind != ValueKind::Scalar || type.dtype != DType::Int64 || !isPlainSymbol(input.symbol))
+      return {};
+    int64_t value = 0;
+    std::memcpy(&value, given.data, sizeof(value));
+    const auto [it, isNew] = symbols.emplace(input.symbol, value);
+    const std::string start = "input `" + input.name + "` is " + std::to_string(value) + ", ";
+    if (!isNew && it->second != value)
+      return usageError(start + "but `" + input.symbol + "` is " + std::to_string(it->second) + " in " +
+                        origins[input.symbol]);
+    origins[input.symbol] = "input `" + input.name + "`";
+    const SymbolRange *range = rangeOf(input.symbol);
+    if (!range || (value >= (range->min <= kLeastAssumed ? INT64_MIN : range->min) && value <= range->max))
+      return {};
+    return usageError(start + allowedBy(*range));
+  }
+
   Status checkDim(const Dim &dim) {
     if (isPlainSymbol(dim.expression))
       return {};
@@ -151,6 +173,9 @@ private:
     std::string sizes;
     for (const auto &[symbol, size] : symbols)
       sizes += (sizes.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+    if (range.min != range.max)
+      return usageError("`" + range.symbol + "` is " + std::to_string(*value) + " for " + sizes + ", " +
+                        allowedBy(range));
     if (isCondition(range.symbol))
       return usageError("the program was exported for sizes with " + range.symbol + ", which is not so for " + sizes)
           .note("export it with an example of these sizes");
@@ -167,19 +192,25 @@ private:
       return badDim(dim, "but `" + symbol + "` is " + std::to_string(it->second) + " in " + origins[symbol]);
     }
     origins[symbol] = "dim " + std::to_string(dim.axis) + " of input `" + dim.input.name + "`";
-    auto range = std::ranges::find(function.symbols, symbol, &SymbolRange::symbol);
-    if (range == function.symbols.end())
-      return {};
-    // torch.export gives sizes a lower bound of 2 where it only assumed that they are not 0 or 1, and
-    // does not enforce it.
-    int64_t min = range->min <= 2 ? 0 : range->min;
-    if (value >= min && value <= range->max)
+    const SymbolRange *range = rangeOf(symbol);
+    if (!range || (value >= (range->min <= kLeastAssumed ? 0 : range->min) && value <= range->max))
       return {};
     std::string of = symbol == dim.expression ? "" : "`" + symbol + "` = " + std::to_string(value) + ", ";
-    std::string allowed = "allowed " + std::to_string(range->min) +
-                          (range->max == INT64_MAX ? " or more" : " to " + std::to_string(range->max));
-    return badDim(dim, of + allowed);
+    return badDim(dim, of + allowedBy(*range));
   }
+
+  const SymbolRange *rangeOf(const std::string &symbol) const {
+    auto range = std::ranges::find(function.symbols, symbol, &SymbolRange::symbol);
+    return range == function.symbols.end() ? nullptr : &*range;
+  }
+
+  static std::string allowedBy(const SymbolRange &range) {
+    return "allowed " + std::to_string(range.min) +
+           (range.max == INT64_MAX ? " or more" : " to " + std::to_string(range.max));
+  }
+
+  /// torch.export gives sizes a lower bound of 2 where it only assumed that they are not 0 or 1, and does not enforce it.
+  static constexpr int64_t kLeastAssumed = 2;
 
   const Function &function;
   std::vector<const Input *> inputs;

@@ -66,6 +66,7 @@ struct Input {
   std::vector<std::string> dims;
   std::string literal;     ///< JSON text when the argument is no tensor (None, 3, "x"); value is kNoValue then
   bool isReadLate = false; ///< after another argument was changed, whose memory it must not be in
+  std::string symbol = {}; ///< of a whole number, for conditions on sizes
 };
 
 struct Output {

@@ -86,6 +86,7 @@ json toJson(const Input &input) {
     object["dims"] = input.dims;
   if (input.isReadLate)
     object["read_late"] = true;
+  putText(object, "symbol", input.symbol);
   putText(object, "literal", input.literal);
   return object;
 }
@@ -261,6 +262,7 @@ Result<Input> readInput(JsonRef object) {
   INGOT_TRY(input.name, readText(object, "name"));
   INGOT_TRY(input.value, readId(object, "value"));
   INGOT_TRY(input.dims, readList<std::string>(object, "dims", readString));
+  INGOT_TRY(input.symbol, readOptionalText(object, "symbol"));
   INGOT_TRY(input.literal, readOptionalText(object, "literal"));
   INGOT_TRY(std::optional<JsonRef> readLate, object.optionalMember("read_late"));
   if (readLate) {

@@ -94,9 +94,10 @@ Status FunctionEmitter::emitArguments() {
     input.name = stringAttr(attributes, attr::kName).str();
     input.value = id;
     input.isReadLate = attributes && attributes.contains(attr::kReadLate);
-    // A number has its symbol there instead, which binds no size.
     auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr;
-    if (dims && isa<RankedTensorType>(argument.getType()))
+    if (dims && !isa<RankedTensorType>(argument.getType())) // a number has its symbol there
+      input.symbol = dims.size() == 1 && argument.getType().isInteger(64) ? cast<StringAttr>(dims[0]).str() : "";
+    else if (dims)
       for (auto dim : dims.getAsRange<StringAttr>())
         input.dims.push_back(dim.str());
     out.inputs.push_back(std::move(input));

@@ -1,4 +1,4 @@
-#include "runtime/Symbols.h"
+#include "base/Symbols.h"
 
 #include <gtest/gtest.h>
 

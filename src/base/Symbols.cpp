@@ -1,4 +1,4 @@
-#include "runtime/Symbols.h"
+#include "base/Symbols.h"
 
 #include "base/Bytes.h"
 #include "base/Condition.h"
@@ -289,6 +289,10 @@ Number combined(const std::vector<std::string_view> &parts, bool isOr, const Sym
 std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols) {
   return isCondition(expression) ? evaluateNested(expression, symbols, 0)
                                  : Parser<Integers>(expression, symbols).parse();
+}
+
+std::optional<double> evaluateReal(std::string_view expression, const SymbolValues &symbols) {
+  return Parser<Reals>(expression, symbols).parse();
 }
 
 bool isCondition(std::string_view expression) { return expression.find_first_of("<>=!") != std::string_view::npos; }

@@ -17,6 +17,9 @@ using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 /// "0.5*s0 <= 3", "math.ceil(s0 / 3) == 2". Comparisons may be joined by `or` and `and`.
 std::optional<int64_t> evaluate(std::string_view expression, const SymbolValues &symbols);
 
+/// The same with real numbers, of what is no comparison.
+std::optional<double> evaluateReal(std::string_view expression, const SymbolValues &symbols);
+
 /// Whether it is a comparison, or several.
 bool isCondition(std::string_view expression);
 
