@@ -267,6 +267,7 @@ uint64_t addressSpace() {
 void forgetCaller() {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPIPE})
     ::signal(number, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_IGN); // a file that must not grow is an error of writing
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

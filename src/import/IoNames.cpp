@@ -52,6 +52,7 @@ private:
   /// Whether the program writes to the argument, so that it is a state.
   bool isWritten(unsigned argument);
   void renameState(unsigned argument, const std::string &name);
+  std::string bufferName(const std::string &buffer, llvm::StringSet<> &taken) const;
 
   func::FuncOp func;
   const IoNames &names;
@@ -62,7 +63,7 @@ private:
 
 bool Namer::isWritten(unsigned argument) {
   Attribute name = func.getArgAttr(argument, attr::kName);
-  return name && written.contains(name);
+  return name && written.contains(name) && !func.getArgAttr(argument, attr::kState);
 }
 
 Status Namer::nameInputs() {
@@ -95,20 +96,31 @@ void Namer::renameState(unsigned argument, const std::string &name) {
   func.setArgAttr(argument, attr::kName, given);
 }
 
+/// Models may call an argument as they call a buffer.
+std::string Namer::bufferName(const std::string &buffer, llvm::StringSet<> &taken) const {
+  if (auto given = names.buffers.find(buffer); given != names.buffers.end())
+    return given->second;
+  std::string unique = buffer;
+  for (int number = 0; !taken.insert(unique).second; ++number)
+    unique = "b_" + buffer + (number > 0 ? "_" + std::to_string(number) : "");
+  return unique;
+}
+
 Status Namer::nameStates() {
   SmallVector<unsigned> arguments;
+  llvm::StringSet<> taken;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (!func.getArgAttr(i, attr::kState))
+      taken.insert(argumentText(i, attr::kName));
+  bool isRenamed = false;
   for (bool isBuffer : {true, false})
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (isBuffer ? bool(func.getArgAttr(i, attr::kState)) : isWritten(i)) {
         arguments.push_back(i);
-        states.push_back(argumentText(i, isBuffer ? attr::kState : attr::kName));
+        const std::string own = argumentText(i, isBuffer ? attr::kState : attr::kName);
+        states.push_back(isBuffer ? bufferName(own, taken) : own);
+        isRenamed = isRenamed || states.back() != own;
       }
-  bool isRenamed = false;
-  for (std::string &state : states)
-    if (auto buffer = names.buffers.find(state); buffer != names.buffers.end()) {
-      state = buffer->second;
-      isRenamed = true;
-    }
   INGOT_CHECK(checkCount(states, names.states, "stateful inputs", "state_names"));
   if (names.states.empty() && !isRenamed)
     return {};

@@ -375,9 +375,10 @@ LogicalResult lowerVander(LowerContext &ctx) {
   Size count = ctx.isNone("N") ? ctx.dim(x, rankOf(x) - 1) : ctx.size("N");
   bool isIncreasing = !ctx.has("increasing") || ctx.flag("increasing");
   Value column = ctx.insertDim(x, rankOf(x));
-  if (!count.isStatic()) {
+  constexpr int64_t most = 4096; // each is an op
+  if (!count.isStatic() || count.literal > most) {
     if (isComplex(dtypeOf(x)))
-      return ctx.refuse("the number of powers of complex numbers must be known here");
+      return ctx.refuse("the number of powers of complex numbers must be known here, and at most " + Twine(most));
     Number first = isIncreasing ? Number::of(int64_t{0}) : Number::of(ctx.minus(count, 1));
     Value exponents = ctx.iota(first, Number::of(int64_t{isIncreasing ? 1 : -1}), count, dtypeOf(x));
     return ctx.replace(ctx.binary<PowOp>(column, exponents));

@@ -194,9 +194,10 @@ Value pickRanks(LowerContext &ctx, Value ordered, Value ranks, StringRef mode) {
 }
 
 LogicalResult quantile(LowerContext &ctx, bool ignoresNan) {
-  Value x = ctx.tensor("self"), q = ctx.cast(ctx.tensor("q"), dtypeOf(x));
+  Value x = ctx.tensor("self");
   int64_t rank = rankOf(x);
-  if (!isFloat(dtypeOf(x)) || rankOf(q) > 1)
+  Value q = isFloat(dtypeOf(x)) ? ctx.as(ctx.operand("q"), dtypeOf(x)) : Value();
+  if (!q || rankOf(q) > 1)
     return ctx.refuse("takes floating-point tensors and at most one dimension of quantiles");
   bool isWhole = ctx.isNone("dim");
   int64_t axis = isWhole ? 0 : ctx.axis("dim", rank);

@@ -4,6 +4,7 @@
 #include "runtime/kernels/view/StridedCopy.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 namespace ingot {
@@ -32,11 +33,22 @@ bool overlap(const TensorView &a, const TensorView &b) {
   return aBegin < bEnd && bBegin < aEnd;
 }
 
+/// Whether elements can be read where they lie. Parts of complex numbers are read one by one.
+bool isAligned(const TensorView &tensor) {
+  const DType dtype = tensor.desc.dtype;
+  const size_t bytes = byteSize(dtype) / (dtype == DType::Complex64 || dtype == DType::Complex128 ? 2 : 1);
+  return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
+}
+
 } // namespace
 
 Result<const Call *> UserCall::prepare(std::span<const TensorView> plain, std::span<const NamedTensor> givenStates) {
   const Function &function = entry.function();
   call.states = &states;
+  if (!std::ranges::all_of(plain, isAligned)) {
+    INGOT_CHECK(alignInputs(plain));
+    plain = aligned;
+  }
   if (function.states.empty() && givenStates.empty()) {
     call.inputs = plain;
     return &call;
@@ -98,6 +110,8 @@ Status UserCall::checkState(size_t state, const TensorView &tensor) const {
     return usageError(prefix + "the array is not contiguous: its strides are " + shapeText(tensor.desc.strides));
   if (!tensor.data && extent->end > 0)
     return usageError(prefix + "the data pointer is null");
+  if (!isAligned(tensor))
+    return usageError(prefix + "the address of the data is no multiple of the elements' size");
   return {};
 }
 
@@ -133,6 +147,24 @@ Status UserCall::takeInputs(std::span<const TensorView> plain) {
                       nameList(own, [](const Input *input) { return input->name; }) + "), got " +
                       std::to_string(plain.size()));
   call.inputs = inputs;
+  return {};
+}
+
+/// Inputs at odd addresses, such as those in a file that is mapped, are copied as they lie.
+Status UserCall::alignInputs(std::span<const TensorView> plain) {
+  aligned.assign(plain.begin(), plain.end());
+  for (TensorView &input : aligned) {
+    const std::optional<Extent> extent = checkedExtent(input.desc);
+    if (isAligned(input) || !extent || extent->end <= extent->begin)
+      continue; // what is impossible is found elsewhere
+    const auto bytes = static_cast<int64_t>(byteSize(input.desc.dtype));
+    INGOT_TRY(std::shared_ptr<std::byte> copy,
+              allocateBlock(static_cast<size_t>((extent->end - extent->begin) * bytes)));
+    std::memcpy(copy.get(), static_cast<const std::byte *>(input.data) + extent->begin * bytes,
+                static_cast<size_t>((extent->end - extent->begin) * bytes));
+    input.data = copy.get() - extent->begin * bytes;
+    copies.push_back(std::move(copy));
+  }
   return {};
 }
 

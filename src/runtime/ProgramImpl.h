@@ -66,13 +66,14 @@ private:
   Status checkState(size_t state, const TensorView &tensor) const;
   Status checkOverlaps() const;
   Status takeInputs(std::span<const TensorView> inputs);
+  Status alignInputs(std::span<const TensorView> plain);
   Status separate(const Input &about, TensorView &input);
 
   const Entry &entry;
   States &states;
   Call call;
   std::vector<const TensorView *> given; ///< by Function::states
-  std::vector<TensorView> inputs;
+  std::vector<TensorView> inputs, aligned;
   std::vector<std::shared_ptr<std::byte>> copies;
   std::unique_lock<ForkFreedMutex> lock;
 };

@@ -95,9 +95,7 @@ Status checkWeightBytes(const asset::Asset &source, uint64_t limit) {
   return budget.check(0, "the program");
 }
 
-} // namespace
-
-Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
+Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const LoadOptions &options) {
   INGOT_TRY(asset::Asset opened, asset::readAsset(assetPath, asset::Verify::Structure));
   INGOT_CHECK(checkFallback(opened.manifest, options));
   INGOT_CHECK(checkWeightBytes(opened, options.memoryLimit));
@@ -142,6 +140,16 @@ Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, con
     return {};
   };
   return Program::create(std::move(parts));
+}
+
+} // namespace
+
+Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
+  Result<std::shared_ptr<Program>> loaded = loadOnce(assetPath, options);
+  // Somebody may have put another asset in its place meanwhile, and the folder of the first is gone.
+  if (!loaded && loaded.error().kind == ErrorKind::Io)
+    return loadOnce(assetPath, options);
+  return loaded;
 }
 
 } // namespace ingot

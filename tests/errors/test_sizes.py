@@ -46,6 +46,12 @@ CONDITIONS: tuple[Callable[[int, int], bool], ...] = (
     lambda n, m: math.ceil(m / 3) == 6,
     lambda n, m: int(n * 0.5) == 2,
     lambda n, m: m % 2 == 0,
+    lambda n, m: m % 5 != 0,
+    lambda n, m: n % 4 > 0,
+    lambda n, m: m - n > 0,
+    lambda n, m: m - n != 0,
+    lambda n, m: m - n >= 1,
+    lambda n, m: n // 4 != 1,
 )
 
 
@@ -126,3 +132,73 @@ def test_ranges_of_integers_between_real_numbers() -> None:
     program = ingot.convert(torch.export.export(Range(), (torch.tensor([9.9, 1.5]),)))
     for x in (torch.tensor([9.9, 1.5]), torch.tensor([4.2, -3.9]), torch.tensor([1.5, 1.2])):
         torch.testing.assert_close(program(x), Range()(x))
+
+
+class Named(torch.nn.Module):
+    """Inputs whose names PyTorch changes in the graph."""
+
+    def forward(self, X: torch.Tensor, x: torch.Tensor, d: Any, *rest: torch.Tensor, kw: Any) -> torch.Tensor:  # noqa: N803
+        inner = d["X-1"][0]
+        total = X.sum() + (x * 2 if x.shape[0] % 2 == 0 else x * 3).sum()
+        total = total + (inner * 5 if inner.shape[0] % 3 == 0 else inner * 7).sum()
+        total = total + (rest[1] * 11 if rest[1].shape[0] % 5 == 0 else rest[1] * 13).sum()
+        return total + (kw[0] * 17 if kw[0].shape[0] % 7 == 0 else kw[0] * 19).sum()
+
+
+def test_conditions_are_about_the_inputs_that_they_name() -> None:
+    def arguments(*sizes: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        upper, lower, inner, first, second, keyword = (torch.ones(size) for size in sizes)
+        return (upper, lower, {"X-1": [inner]}, first, second), {"kw": (keyword,)}
+
+    auto = {0: Dim.AUTO}
+    args, kwargs = arguments(7, 4, 3, 3, 5, 7)
+    shapes = {"X": auto, "x": auto, "d": {"X-1": [auto]}, "rest": (auto, auto), "kw": (auto,)}
+    program = ingot.convert(torch.export.export(Named(), args, kwargs, dynamic_shapes=shapes))
+    for sizes in ((7, 4, 3, 3, 5, 7), (3, 6, 9, 4, 10, 14)):
+        args, kwargs = arguments(*sizes)
+        assert program(*args, **kwargs) == Named()(*args, **kwargs)
+    for sizes in ((8, 5, 3, 3, 5, 7), (7, 4, 4, 3, 5, 7), (7, 4, 3, 5, 6, 7), (7, 4, 3, 3, 5, 8)):
+        args, kwargs = arguments(*sizes)
+        with pytest.raises(ingot.UsageError, match="exported for sizes"):
+            program(*args, **kwargs)
+
+
+class ByNumber(torch.nn.Module):
+    def __init__(self, condition: Callable[[int, int], bool]) -> None:
+        super().__init__()
+        self.condition = condition
+
+    def forward(self, x: torch.Tensor, count: int) -> torch.Tensor:
+        return x * 2 if self.condition(count, x.shape[0]) else x * 3
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda count, size: count > 3,
+        lambda count, size: count > size,
+        lambda count, size: count == size,
+        lambda count, size: count % 2 == 0,
+        lambda count, size: 2 * count < size,
+        lambda count, size: count != 9,
+    ],
+    ids=range(6),
+)
+def test_conditions_on_numbers(condition: Callable[[int, int], bool], tmp_path: Path) -> None:
+    module = ByNumber(condition)
+    example = (torch.ones(6), 6)
+    exported = torch.export.export(module, example, dynamic_shapes=({0: Dim.AUTO}, Dim.DYNAMIC))
+    path = tmp_path / "a.ingot"
+    ingot.convert(exported).save_asset(path)
+    program = ingot.load(path)
+    refused = 0
+    for size, count in ((6, 6), (4, 6), (6, 4), (7, 7), (20, 3), (5, 9), (5, -4)):
+        x = torch.ones(size)
+        wanted = outcome(lambda x=x, count=count: exported.module()(x, count))  # type: ignore[misc]
+        got = outcome(lambda x=x, count=count: program(x, count))  # type: ignore[misc]
+        refused += got is None
+        if wanted is not None:
+            assert got is not None and torch.equal(torch.as_tensor(got), wanted)
+        if got is not None:
+            assert torch.equal(torch.as_tensor(got), module(x, count))
+    assert refused

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import ingot
 import pytest
@@ -80,20 +79,3 @@ def test_buffers_that_share_memory_are_not_written() -> None:
         ingot.convert(torch.export.export(SharedBuffers(), (torch.ones(3),)))
     program = ingot.convert(torch.export.export(ReadSharedBuffers(), (torch.ones(3),)))
     torch.testing.assert_close(program(torch.ones(3)), torch.ones(3))
-
-
-class Unnamed(NamedTuple):
-    """Has no name in files."""
-
-    value: torch.Tensor
-
-
-class GivesUnnamed(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> Unnamed:
-        return Unnamed(x * 2)
-
-
-def test_what_pytorch_cannot_write_down_is_said() -> None:
-    program = torch.export.export(GivesUnnamed(), (torch.ones(3),))
-    with pytest.raises(ingot.UnsupportedError, match=r"cannot write the exported program down: .*Unnamed"):
-        ingot.convert(program)

@@ -136,6 +136,17 @@ def test_sizes_that_vary(dynamic: bool | None, graphs: list[CompiledGraph], no_w
     assert len(graphs[-1]._entries) == 1  # one program for all sizes
 
 
+def test_sums_of_sizes(graphs: list[CompiledGraph], no_warnings: None) -> None:
+    def function(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x, y, z, torch.arange(x.shape[0] + y.shape[0] + z.shape[0], dtype=torch.float32)])
+
+    fast = compiled(function, dynamic=True)
+    for sizes in ((3, 4, 5), (6, 4, 7)):
+        x, y, z = (torch.randn(size) for size in sizes)
+        assert_same(fast(x, y, z), function(x, y, z))
+    assert_native(graphs, 1)
+
+
 def test_a_size_that_is_marked(graphs: list[CompiledGraph], no_warnings: None) -> None:
     fast = compiled(lambda x, y: torch.cat([x, y]).reshape(-1, 2) * x.shape[0])
     for rows in (4, 6, 10):

@@ -555,3 +555,30 @@ def test_an_entry_point_reads_a_view_of_what_another_writes() -> None:
     converter.add_exported_program(export(reader, (x,)), entrypoint_name="read")
     with pytest.raises(ingot.UnsupportedError, match="share memory"):
         converter.to_ingot()
+
+
+class SameName(torch.nn.Module):
+    """Argument and buffer are called alike."""
+
+    def __init__(self, writes_argument: bool) -> None:
+        super().__init__()
+        self.register_buffer("x", torch.zeros(2))
+        self.writes_argument = writes_argument
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.writes_argument:
+            x.add_(1)
+        self.x.add_(x)
+        return self.x * 2
+
+
+@pytest.mark.parametrize("writes_argument", [False, True])
+def test_an_argument_is_called_as_a_buffer_is(writes_argument: bool) -> None:
+    exported = torch.export.export(SameName(writes_argument), (torch.ones(2),))
+    program, eager = ingot.convert(exported), SameName(writes_argument)
+    for _ in range(3):
+        mine, theirs = torch.ones(2), torch.ones(2)
+        assert_close(program(mine), eager(theirs))
+        assert_close(mine, theirs)
+    assert {state.name for state in program.entry_points[0].states} >= {"b_x"}
+    ingot.TorchConverter().add_exported_program(exported).to_ingot()

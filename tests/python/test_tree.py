@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from dataclasses import dataclass
+from pathlib import Path
 
+import ingot
 import pytest
+import torch
 from ingot._tree import Tree
 from ingot.errors import CorruptFileError, UsageError
 from torch.utils import _pytree as pytree
@@ -88,6 +94,44 @@ def test_names_that_fields_cannot_have() -> None:
     node = f'{{"type": "a.class", "context": "[\\"_\\", \\"_\\"]", "children_spec": [{LEAF}, {LEAF}]}}'
     tree = Tree.parse(f"[1, {node}]")
     assert tree is not None and tree.unflatten(iter([1, 2])) == (1, 2)
+
+
+Pair = namedtuple("Pair", ["first", "second"])
+
+
+@dataclass
+class Record:
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+torch.export.register_dataclass(Record)
+
+
+class Named(torch.nn.Module):
+    def forward(self, pair: Pair, record: Record) -> tuple[object, ...]:
+        return Pair(pair.first + record.left, pair.second), Record(pair.first, record.right), pair.first.topk(2)
+
+
+LOOK = """
+import sys, ingot, numpy as np
+x = np.ones((3, 4), np.float32)
+pair, record, top = ingot.load(sys.argv[1])((x, x), (x, x))
+assert pair.first.shape == (3, 4) and record.right.shape == (3, 4) and top.values.shape == (3, 2)
+"""
+
+
+def test_types_without_a_registered_name(tmp_path: Path) -> None:
+    x = torch.randn(3, 4)
+    program = ingot.convert(torch.export.export(Named(), (Pair(x, x), Record(x, x))))
+    program.save_asset(tmp_path / "a.ingot")
+    for each in (program, ingot.load(tmp_path / "a.ingot")):
+        pair, record, top = each(Pair(x, x), Record(x, x))
+        assert type(pair) is Pair and type(record) is Record and isinstance(top, torch.return_types.topk)
+        assert torch.equal(pair.first, x + x) and torch.equal(record.left, x)
+        assert torch.equal(top.values, x.topk(2).values)
+    # Where the classes are not known, the parts have their names still.
+    subprocess.run([sys.executable, "-c", LOOK, tmp_path / "a.ingot"], check=True)
 
 
 def test_no_spec() -> None:

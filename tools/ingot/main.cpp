@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -82,6 +83,7 @@ int runAction(Request &request) {
 
 int main(int argc, char **argv) {
   holdStandardStreams();
+  ::signal(SIGXFSZ, SIG_IGN); // a file that must not grow is an error of writing
   CLI::App app("Converts exported PyTorch programs (.pt2) to Ingot assets, and runs them.\n"
                "`ingot COMMAND --help` has examples.");
   app.name("ingot");

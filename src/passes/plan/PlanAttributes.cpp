@@ -86,7 +86,7 @@ std::vector<std::byte> denseBytes(DenseElementsAttr elements) {
   ArrayRef<char> raw = elements.getRawData();
   size_t repeats = elements.isSplat() ? elements.getNumElements() : 1;
   bytes.resize(raw.size() * repeats);
-  for (size_t i = 0; i < repeats; ++i)
+  for (size_t i = 0; i < repeats && !raw.empty(); ++i)
     std::memcpy(bytes.data() + i * raw.size(), raw.data(), raw.size());
   return bytes;
 }

@@ -34,8 +34,8 @@ Result<int64_t> resultSize(const StepContext &context, const ConvProblem &proble
     size = (in - 1) * problem.strides[i] - padding + reach + problem.outputPadding[i];
   else if (in + padding >= reach)
     size = (in + padding - reach) / problem.strides[i] + 1;
-  // PyTorch does not mind that nothing is left of nothing.
-  const int64_t least = problem.transposed && problem.x.numel() == 0 ? 0 : 1;
+  // PyTorch does not mind that nothing is left.
+  const int64_t least = problem.transposed ? 0 : 1;
   if (size < least || size > kMaxExtent)
     return badShapes(context, "the kernel does not fit into the padded input");
   return size;

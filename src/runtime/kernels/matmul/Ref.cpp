@@ -34,6 +34,16 @@ INGOT_SIMD void addProducts(double *__restrict sums, const double *__restrict a,
       sums[j] += a[k * step] * panel[k * kColumns + j];
 }
 
+/// Whole numbers wrap around.
+INGOT_SIMD void addProducts(int64_t *__restrict sums, const int64_t *__restrict a, int64_t step,
+                            const int64_t *__restrict panel, int64_t depth) {
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t j = 0; j < kColumns; ++j)
+      sums[j] =
+          static_cast<int64_t>(static_cast<uint64_t>(sums[j]) +
+                               static_cast<uint64_t>(a[k * step]) * static_cast<uint64_t>(panel[k * kColumns + j]));
+}
+
 template <typename T, typename C> void addProducts(C *sums, const T *a, int64_t step, const C *panel, int64_t depth) {
   for (int64_t k = 0; k < depth; ++k) {
     const C left = scalar::cast<C>(a[k * step]);

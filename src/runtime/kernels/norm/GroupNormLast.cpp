@@ -11,7 +11,7 @@ namespace ingot {
 namespace {
 
 /// Positions summed in float before they are added to a double.
-constexpr int64_t kChunk = 256;
+constexpr int64_t kChunk = 64;
 
 class ChannelsLastGroupNorm final : public BoundKernel {
 public:

@@ -30,6 +30,8 @@ Result<std::unique_ptr<BoundKernel>> bindMaxPool(const StepContext &context, std
   INGOT_TRY(PoolProblem problem, makeProblem(context));
   if (suitsChannelsLast(problem))
     return makeFastMaxPool(std::move(problem));
+  if (auto planar = makePlanarMaxPool(problem))
+    return planar;
   return makeReferenceMaxPool(std::move(problem));
 }
 

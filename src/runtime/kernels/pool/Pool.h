@@ -48,6 +48,7 @@ std::unique_ptr<BoundKernel> makeFastAvgPool(PoolProblem problem);
 /// The same for averages of whole images; null where windows are smaller.
 std::unique_ptr<BoundKernel> makeGlobalAvgPool(const PoolProblem &problem);
 /// For row-major float32 with at most two spatial dimensions; null for others.
+std::unique_ptr<BoundKernel> makePlanarMaxPool(const PoolProblem &problem);
 std::unique_ptr<BoundKernel> makePlanarAvgPool(const PoolProblem &problem);
 /// Any type and strides.
 Result<std::unique_ptr<BoundKernel>> makeReferenceMaxPool(PoolProblem problem);

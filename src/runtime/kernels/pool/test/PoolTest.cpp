@@ -89,6 +89,20 @@ TEST(Pool, PlanarAveragesAgreeWithTheReference) {
   }
 }
 
+TEST(Pool, PlanarMaximaAgreeWithTheReference) {
+  for (const Tensor &x : {noise({2, 5, 9, 8}, 1), noise({3, 17}, 2), noise({2, 4, 1, 3000}, 3)}) {
+    const size_t rank = x.desc.sizes.size() == 2 ? 1 : 2;
+    for (int64_t dilation : {1, 2})
+      for (bool ceilMode : {false, true}) {
+        List kernel(rank, 3), padding(rank, 1), dilations(rank, dilation);
+        if (rank == 2 && x.desc.sizes[2] == 1)
+          kernel[0] = 1, padding[0] = 0;
+        expectFast(maxPool(x, kernel, List(rank, 2), padding, dilations, ceilMode), "Planar",
+                   reference<maxPoolProblem, makeReferenceMaxPool>, 0);
+      }
+  }
+}
+
 TEST(Pool, HasOneToThreeDimensions) {
   EXPECT_TRUE(maxPool(noise({3, 9}, 1), {3}, {2}, {1}, {1}).run());
   EXPECT_TRUE(maxPool(noise({2, 3, 9}, 1, DType::Float64), {3}, {2}, {1}, {1}).run());
