@@ -217,7 +217,15 @@ def _plain(name: str, tensor: torch.Tensor) -> torch.Tensor:
         raise UnsupportedError(f"weight '{name}' is a {kind}; replace it by a plain tensor before exporting")
     if tensor.layout is not torch.strided:
         raise UnsupportedError(f"weight '{name}' has the layout {tensor.layout}; make it dense before exporting")
-    return tensor.detach().cpu().resolve_conj().resolve_neg()
+    made = tensor.detach().cpu().resolve_conj().resolve_neg()
+    try:
+        made.untyped_storage().data_ptr()
+    except RuntimeError as error:  # of a tensor that torch.func or a tracer has wrapped
+        raise UnsupportedError(
+            f"constant '{name}' has no data: it was made while the model was traced, and the exported program kept it; "
+            "see whether the exported program runs by itself (program.module())"
+        ) from error
+    return made
 
 
 def _is_parameter(tensor: torch.Tensor) -> bool:

@@ -79,3 +79,15 @@ def test_buffers_that_share_memory_are_not_written() -> None:
         ingot.convert(torch.export.export(SharedBuffers(), (torch.ones(3),)))
     program = ingot.convert(torch.export.export(ReadSharedBuffers(), (torch.ones(3),)))
     torch.testing.assert_close(program(torch.ones(3)), torch.ones(3))
+
+
+class Gradient(torch.nn.Module):
+    """torch.export keeps a tensor of the tracer as a constant."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.grad(lambda value: (value**3).sum())(x)
+
+
+def test_constants_without_data() -> None:
+    with pytest.raises(ingot.UnsupportedError, match="has no data: it was made while the model was traced"):
+        ingot.convert(Gradient(), (torch.rand(4),))
