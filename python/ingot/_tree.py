@@ -170,7 +170,7 @@ def _fields(kind: type, context: Any, count: int) -> list[str] | None:
     if hasattr(kind, "_fields"):
         return list(kind._fields)
     if kind.__module__ == "torch.return_types":
-        return [name for name in kind.__match_args__]
+        return list(kind.__match_args__)
     names = context[0] if isinstance(context, list | tuple) and context else None
     is_named = isinstance(names, list | tuple) and len(names) == count and all(isinstance(name, str) for name in names)
     return list(names) if is_named else None

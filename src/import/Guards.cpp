@@ -187,6 +187,7 @@ public:
     for (const auto &[symbol, range] : program.rangeConstraints)
       for (size_t i = 0; i < values.size(); ++i) // large and different, so that few expressions agree by chance
         values[i].emplace(symbol, 1000 + static_cast<int64_t>(hashText(symbol + "#" + std::to_string(i)).low % 100000));
+    std::set<std::string> texts;
     for (const auto &[name, meta] : program.graph.tensorValues) {
       Result<std::vector<std::string>> dims = dimTexts(program.graph, name);
       for (size_t first = 0; dims && first < dims->size(); ++first) {
@@ -222,7 +223,6 @@ private:
   }
 
   std::array<SymbolValues, 4> values;
-  std::set<std::string> texts;
   std::set<Point> points;
 };
 
