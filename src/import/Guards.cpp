@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -184,23 +185,22 @@ std::optional<std::string> overSymbols(llvm::StringRef guard, const pt2::Program
 class KnownSizes {
 public:
   explicit KnownSizes(const pt2::Program &program) {
+    // Large and different, so that few expressions agree by chance; products of four are exact in double.
     for (const auto &[symbol, range] : program.rangeConstraints)
-      for (size_t i = 0; i < values.size(); ++i) // large and different, so that few expressions agree by chance
-        values[i].emplace(symbol, 1000 + static_cast<int64_t>(hashText(symbol + "#" + std::to_string(i)).low % 100000));
-    std::set<std::string> texts;
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i].emplace(symbol, 1000 + static_cast<int64_t>(hashText(symbol + "#" + std::to_string(i)).low % 8000));
+    std::map<std::string, std::optional<Point>> seen;
     for (const auto &[name, meta] : program.graph.tensorValues) {
       Result<std::vector<std::string>> dims = dimTexts(program.graph, name);
-      for (size_t first = 0; dims && first < dims->size(); ++first) {
-        std::string product;
-        for (size_t last = first; last < dims->size(); ++last) {
-          product += (product.empty() ? "(" : "*(") + (*dims)[last] + ")";
-          texts.insert(product);
-        }
+      std::vector<std::optional<Point>> sizes;
+      for (size_t i = 0; dims && i < dims->size(); ++i) {
+        auto [place, isNew] = seen.try_emplace((*dims)[i]);
+        if (isNew)
+          place->second = at((*dims)[i]);
+        sizes.push_back(place->second);
       }
+      addProducts(sizes);
     }
-    for (const std::string &text : texts)
-      if (std::optional<Point> point = at(text))
-        points.insert(*point);
   }
 
   bool contains(std::string_view expression) const {
@@ -210,6 +210,21 @@ public:
 
 private:
   using Point = std::array<double, 4>;
+
+  /// Of sizes that stand side by side. More than a few are not multiplied: a file may have thousands of tensors with 64 of them.
+  void addProducts(std::span<const std::optional<Point>> sizes) {
+    constexpr size_t most = 8;
+    for (size_t first = 0; first < sizes.size(); ++first) {
+      Point product;
+      product.fill(1);
+      for (size_t i = first; i < std::min(sizes.size(), first + most) && sizes[i]; ++i) {
+        for (size_t p = 0; p < product.size(); ++p)
+          product[p] *= (*sizes[i])[p];
+        if (product[0] != product[1]) // else it has no symbol, and no condition names it
+          points.insert(product);
+      }
+    }
+  }
 
   std::optional<Point> at(std::string_view expression) const {
     Point point{};

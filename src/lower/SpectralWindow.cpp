@@ -3,6 +3,7 @@
 #include "lower/Lowering.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -60,12 +61,18 @@ LogicalResult lowerBartlettWindow(LowerContext &ctx) {
   return replaceByWindow(ctx, [](double x) { return 1 - std::abs(2 * x - 1); });
 }
 
+/// The modified Bessel function of order 0. The library's raises an exception where the result is out of range.
+static double besselI0(double x) {
+  constexpr double kLargest = 713;
+  return x > kLargest ? std::numeric_limits<double>::infinity() : std::cyl_bessel_i(0.0, x);
+}
+
 LogicalResult lowerKaiserWindow(LowerContext &ctx) {
   double beta = ctx.has("beta") ? ctx.real("beta") : 12;
   return replaceByWindow(ctx, [beta](double x) {
     double place = 2 * x - 1;
     double inner = std::abs(beta) * std::sqrt(std::max(0.0, 1 - place * place));
-    return std::cyl_bessel_i(0.0, inner) / std::cyl_bessel_i(0.0, std::abs(beta));
+    return besselI0(inner) / besselI0(std::abs(beta));
   });
 }
 

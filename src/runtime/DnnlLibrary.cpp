@@ -11,7 +11,9 @@ Result<const DnnlApi *> load() {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return internalError("oneDNN cannot be loaded: " + std::string(dlerror()))
-        .note(std::string(kLibraryName) + " and libingdnn.so belong to Ingot: install it again");
+        .note(std::string(kLibraryName) +
+              " and libingdnn.so belong to Ingot: install it again if one is missing or broken, "
+              "and let the process have more memory if one cannot be mapped");
   return apiOf<DnnlApi>(library, "ingot_dnnl_api", kDnnlApiVersion, path);
 }
 

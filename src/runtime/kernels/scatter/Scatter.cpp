@@ -1,5 +1,6 @@
 // scatter and index_put: elements and rows written, or added, at given positions.
 #include "runtime/CopyCounter.h"
+#include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/scatter/Combine.h"
 
 #include <algorithm>
@@ -24,22 +25,17 @@ int64_t product(std::span<const int64_t> sizes) {
   return result;
 }
 
-/// What both kernels do: x is the result before anything is written, unless it is in the same memory already.
-template <typename T> T *startFrom(const KernelArgs &args, int64_t count) {
-  if (args.operands[0] != args.results[0])
-    countedCopy(args.results[0], args.operands[0], static_cast<size_t>(count) * sizeof(T));
-  return static_cast<T *>(args.results[0]);
-}
-
 //===------------------------------------------------------------------------------------------===//
 // scatter
 //===------------------------------------------------------------------------------------------===//
 
 struct ScatterProblem {
-  std::vector<int64_t> indexSizes, xStrides, sourceStrides;
+  std::vector<int64_t> indexSizes, xStrides, sourceStrides; ///< of the dimensions before the runs
   size_t axis = 0;
   int64_t xCount = 0, axisSize = 0;
-  TensorDesc index;
+  int64_t length = 1; ///< elements of a run: neighbours that one position is for
+  TensorDesc index;   ///< without the dimensions of a run
+  StridedCopy start;  ///< x into the result
   CombineAttrs attrs;
   bool countsFromEnd = true;
 };
@@ -58,10 +54,12 @@ public:
   Status run(const KernelArgs &args) const override {
     auto *position = static_cast<int64_t *>(args.scratch);
     INGOT_CHECK(positions.read(args.operands[1], position));
-    T *result = startFrom<T>(args, problem.xCount);
+    if (args.operands[0] != args.results[0])
+      problem.start.run(args.operands[0], args.results[0]);
     combineAll<T, kind>(
-        result, static_cast<const T *>(args.operands[2]), positions.count(), 1, problem.attrs.includesSelf,
-        [&](int64_t i) { return place(i, position[i]); }, position + positions.count(), problem.xCount);
+        static_cast<T *>(args.results[0]), static_cast<const T *>(args.operands[2]), positions.count(), problem.length,
+        problem.attrs.includesSelf, [&](int64_t i) { return place(i, position[i]); }, position + positions.count(),
+        problem.xCount);
     return {};
   }
 
@@ -81,6 +79,25 @@ private:
   Positions positions;
 };
 
+/// An index that is expanded over the last dimensions, as those of graph networks are, has one position for a whole run
+/// of neighbours.
+void takeRuns(ScatterProblem &problem, const TensorDesc &x) {
+  TensorDesc &index = problem.index;
+  while (index.sizes.size() > problem.axis + 1) {
+    const size_t last = index.sizes.size() - 1;
+    const bool isExpanded = index.sizes[last] == 1 || index.strides[last] == 0;
+    // Runs of an inner dimension follow each other only where they are all of x.
+    const bool isNext = problem.sourceStrides[last] == problem.length && problem.xStrides[last] == problem.length;
+    if (!isExpanded || !isNext)
+      return;
+    problem.length *= index.sizes[last];
+    index.sizes.pop_back();
+    index.strides.pop_back();
+    if (problem.length != problem.xStrides[last] * x.sizes[last])
+      return;
+  }
+}
+
 Result<ScatterProblem> makeScatter(const StepContext &context) {
   INGOT_CHECK(checkCounts(context, 3, 3));
   INGOT_TRY(const TensorDesc *x, tensorAt(context, 0));
@@ -99,12 +116,15 @@ Result<ScatterProblem> makeScatter(const StepContext &context) {
   for (size_t i = 0; index->numel() != 0 && i < rank; ++i)
     if (index->sizes[i] > source->sizes[i] || (i != problem.axis && index->sizes[i] > x->sizes[i]))
       return badShapes(context, "the index is larger than the operand or the source");
-  problem.indexSizes = index->sizes;
-  problem.xStrides = TensorDesc::contiguous(x->dtype, x->sizes).strides;
-  problem.sourceStrides = TensorDesc::contiguous(x->dtype, source->sizes).strides;
+  const TensorDesc result = TensorDesc::contiguous(x->dtype, x->sizes);
+  problem.xStrides = result.strides;
+  problem.sourceStrides = source->strides;
+  problem.start = makeCopy(result, *x);
   problem.xCount = x->numel();
   problem.axisSize = x->sizes[problem.axis];
   problem.index = *index;
+  takeRuns(problem, *x);
+  problem.indexSizes = problem.index.sizes;
   problem.countsFromEnd = countsFromEnd(context);
   if (index->numel() == 0)
     problem.attrs.kind = Combine::None; // as good as any where there is nothing to combine, and of every type
@@ -119,6 +139,10 @@ Result<std::unique_ptr<BoundKernel>> bindScatter(const StepContext &context, std
 }
 
 Result<std::vector<ResultDesc>> inferScatter(const StepContext &context) {
+  // An expanded index may be more than its elements; the scratch for it must not overflow.
+  INGOT_TRY(const TensorDesc *index, tensorAt(context, 1));
+  INGOT_TRY(auto scratch, denseResult(context, TensorDesc::contiguous(DType::Complex128, index->sizes)));
+  (void)scratch;
   INGOT_TRY(auto kernel, bindScatter(context, {})); // refuses what does not fit
   (void)kernel;
   const TensorDesc &x = context.operands[0].desc;
@@ -156,10 +180,12 @@ public:
   Status run(const KernelArgs &args) const override {
     auto *row = static_cast<int64_t *>(args.scratch);
     INGOT_CHECK(findRows(args, row, row + count));
-    T *result = startFrom<T>(args, xCount());
+    // x is the result before anything is written, unless it is in the same memory already.
+    if (args.operands[0] != args.results[0])
+      countedCopy(args.results[0], args.operands[0], static_cast<size_t>(xCount()) * sizeof(T));
     combineAll<T, kind>(
-        result, static_cast<const T *>(args.operands[1]), problem.outer * count, problem.inner,
-        problem.attrs.includesSelf,
+        static_cast<T *>(args.results[0]), static_cast<const T *>(args.operands[1]), problem.outer * count,
+        problem.inner, problem.attrs.includesSelf,
         [&](int64_t pick) {
           const int64_t to = (pick / count * problem.rows + row[pick % count]) * problem.inner;
           return std::pair(to, pick * problem.inner);
@@ -243,7 +269,7 @@ Result<std::vector<ResultDesc>> inferPut(const StepContext &context) {
 
 } // namespace
 
-extern const KernelDef kernelDef_scatter = {"scatter", inferScatter, bindScatter, false, 1};
+extern const KernelDef kernelDef_scatter = {"scatter", inferScatter, bindScatter, true, 1};
 extern const KernelDef kernelDef_index_put = {"index_put", inferPut, bindPut, false, 1};
 
 } // namespace ingot

@@ -29,6 +29,29 @@ TEST(Scatter, Combines) {
   EXPECT_EQ(scattered("amin", true), (Values{2, 20, 5}));
 }
 
+/// Three rows of which the first two go to row 1, by an index that is expanded over the last two dimensions.
+Tensor expandedRows(int64_t columns) {
+  Tensor index = positions({3, 1, 1}, {1, 1, 0});
+  index.desc.sizes = {3, 2, columns};
+  index.desc.strides = {1, 0, 0};
+  return index;
+}
+
+TEST(Scatter, TakesAnExpandedIndexInRuns) {
+  const Tensor x = tensor({2, 2, 2}, {0}), source = tensor({3, 2, 2}, {1, 2, 3, 4, 10, 20, 30, 40, 5, 6, 7, 8});
+  const Values all = {5, 6, 7, 8, 11, 22, 33, 44};
+  for (const std::vector<int64_t> &order : {List{0, 1, 2}, List{0, 2, 1}, List{2, 1, 0}}) {
+    auto result =
+        Case{"scatter", {inOrder(x, order), expandedRows(2), inOrder(source, order)}, scatterAttributes("add", true)}
+            .run();
+    ASSERT_TRUE(result) << result.error().str();
+    EXPECT_EQ((*result)[0].values(), all);
+  }
+  auto some = Case{"scatter", {x, expandedRows(1), source}, scatterAttributes("add", true)}.run();
+  ASSERT_TRUE(some) << some.error().str();
+  EXPECT_EQ((*some)[0].values(), (Values{5, 0, 7, 0, 11, 0, 33, 0}));
+}
+
 TEST(Scatter, RefusesWhatDoesNotFit) {
   const Tensor x = tensor({3}, {0}), far = positions({1}, {3}), source = tensor({1}, {2});
   EXPECT_FALSE((Case{"scatter", {x, far, source}, scatterAttributes("add", true)}.run()));
