@@ -220,8 +220,7 @@ private:
       for (size_t i = first; i < std::min(sizes.size(), first + most) && sizes[i]; ++i) {
         for (size_t p = 0; p < product.size(); ++p)
           product[p] *= (*sizes[i])[p];
-        if (product[0] != product[1]) // else it has no symbol, and no condition names it
-          points.insert(product);
+        points.insert(product);
       }
     }
   }
