@@ -150,8 +150,8 @@ class Program:
         if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 0:
             raise UsageError(f"memory_limit is a number of bytes, or 0 for none, not {memory_limit!r}")
         self._returns_torch = _returns_torch
-        if matmul_precision not in ("highest", "medium"):
-            raise UsageError(f"matmul_precision is 'highest' or 'medium', not {matmul_precision!r}")
+        if matmul_precision not in ("highest", "medium", "int8"):
+            raise UsageError(f"matmul_precision is 'highest', 'medium' or 'int8', not {matmul_precision!r}")
         options = {
             "fallback": fallback,
             "disable_passes": list(disable_passes),
@@ -383,7 +383,9 @@ def load(
     `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values
     and outputs, before it starts and with the figure.
     `matmul_precision="medium"` lets products and convolutions of float32 round their operands to bfloat16, on CPUs that
-    multiply that faster; sums stay in float32. The results have about three digits then.
+    multiply that faster; sums stay in float32. The results have about three digits then. `"int8"` lets those by constant
+    weights round them to integers from -127 to 127 instead, each row, image and filter with a scale of its own: about two
+    digits. Numbers that are not finite make NaN of all results of their row or image.
     """
     return Program(path, fallback=fallback, memory_limit=memory_limit, matmul_precision=matmul_precision)
 

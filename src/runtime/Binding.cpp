@@ -54,8 +54,7 @@ Status Binder::bindKernels(Binding &binding) {
       continue;
     if (!draft.kernel->bind)
       return internalError("kernel `" + std::string(draft.kernel->name) + "` cannot run");
-    StepContext context{*draft.step, draft.resultTypes, draft.operands, environment.findSymbol,
-                        environment.roundsToBFloat16};
+    StepContext context{*draft.step, draft.resultTypes, draft.operands, environment.findSymbol, environment.precision};
     std::vector<TensorDesc> descs;
     for (const ResultDesc &result : draft.results)
       descs.push_back(result.desc);

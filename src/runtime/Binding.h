@@ -28,7 +28,7 @@ struct BindEnvironment {
   std::function<void *(const std::string &symbol)> findSymbol;
   /// A contiguous copy of constant data that lives as long as the program; null: copied in every call.
   std::function<Result<const void *>(const void *data, const TensorDesc &desc)> contiguousConstant;
-  bool roundsToBFloat16 = false; ///< as StepContext::roundsToBFloat16
+  Precision precision = Precision::Highest; ///< as StepContext::precision
 };
 
 /// An input as far as binding is concerned. `scalar` is set for symbolic numbers.

@@ -203,8 +203,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.disabledPasses = value.get<std::vector<std::string>>();
     else if (key == "memory_limit" && value.is_number_unsigned())
       options.memoryLimit = value.get<uint64_t>();
-    else if (key == "matmul_precision" && (value == "highest" || value == "medium"))
-      options.roundsToBFloat16 = value == "medium";
+    else if (key == "matmul_precision" && value.is_string() && precisionNamed(value.get<std::string>()))
+      options.precision = *precisionNamed(value.get<std::string>());
     else if (key == "fallback")
       return usageError("option `" + key + "` must be true or false");
     else if (key == "disable_passes")
@@ -212,7 +212,7 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
     else if (key == "memory_limit")
       return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
     else if (key == "matmul_precision")
-      return usageError("option `" + key + "` must be \"highest\" or \"medium\"");
+      return usageError("option `" + key + "` must be \"highest\", \"medium\" or \"int8\"");
     else
       return usageError("there is no option `" + key + "`");
   }

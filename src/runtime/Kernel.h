@@ -4,6 +4,7 @@
 
 #include "base/Result.h"
 #include "runtime/Plan.h"
+#include "runtime/Precision.h"
 
 #include <functional>
 #include <memory>
@@ -51,7 +52,7 @@ struct StepContext {
   std::span<const Value> resultTypes;
   std::span<const BoundOperand> operands;
   std::function<void *(const std::string &symbol)> findSymbol; ///< in the plan's kernel library
-  bool roundsToBFloat16 = false; ///< products and convolutions may round their operands where that is faster
+  Precision precision = Precision::Highest;                    ///< of products and convolutions
 
   template <typename T> T attr(std::string_view name, T fallback) const {
     auto it = step.attributes.find(name);

@@ -80,7 +80,7 @@ Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &funct
   if (Status status = runPrologue(*entry); !status)
     return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
   // Not the prologue: what it computes is kept in a file for all who load the asset.
-  entry->environment.roundsToBFloat16 = source.roundsToBFloat16;
+  entry->environment.precision = source.precision;
   INGOT_CHECK(checkFixedSizes(*entry));
   return entry;
 }

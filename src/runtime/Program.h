@@ -35,8 +35,8 @@ struct ProgramSource {
   asset::IntactFiles intact; ///< what need not be checked again
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
-  uint64_t memoryLimit = 0;      ///< as LoadOptions::memoryLimit
-  bool roundsToBFloat16 = false; ///< as LoadOptions::roundsToBFloat16
+  uint64_t memoryLimit = 0;                 ///< as LoadOptions::memoryLimit
+  Precision precision = Precision::Highest; ///< as LoadOptions::precision
 };
 
 /// Contiguous memory of its own. Copies share it.
@@ -59,8 +59,8 @@ struct LoadOptions {
   /// In bytes, 0: none. Weights, states and prepared constants count, and what one call needs at once: a program, or a
   /// call, that would need more is refused before it starts.
   uint64_t memoryLimit = 0;
-  /// Products and convolutions of float32 may round their operands to bfloat16, and sum up in float32, where this CPU is faster then.
-  bool roundsToBFloat16 = false;
+  /// Of products and convolutions of float32.
+  Precision precision = Precision::Highest;
 };
 
 class States; ///< States.h

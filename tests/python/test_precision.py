@@ -1,4 +1,4 @@
-"""bfloat16 on request, and in models of bfloat16."""
+"""bfloat16 and int8 on request, and models of bfloat16."""
 
 from __future__ import annotations
 
@@ -27,23 +27,25 @@ class Model(torch.nn.Module):
         return self.last(torch.nn.functional.gelu(self.third(x.flatten(2).mT)))
 
 
-def has_bfloat16() -> bool:
-    return "avx512_bf16" in Path("/proc/cpuinfo").read_text().split()
+def cpu_has(flag: str) -> bool:
+    return flag in Path("/proc/cpuinfo").read_text().split()
 
 
-def test_medium_precision_rounds_operands_only(tmp_path: Path) -> None:
+# Eight bits of each operand of bfloat16: 2^-9 for each of two, through four layers. Of integers, half a step of 127 of the largest
+# element, which is about three times as large as the usual one.
+@pytest.mark.parametrize(("precision", "flag", "most"), [("medium", "avx512_bf16", 2e-2), ("int8", "avx512_vnni", 4e-2)])
+def test_operands_are_rounded_on_request_only(tmp_path: Path, precision: str, flag: str, most: float) -> None:
     torch.manual_seed(0)
     model, x = Model().eval(), torch.randn(2, 16, 12, 10)
     path = tmp_path / "a.ingot"
     ingot.convert(export(model, (x,))).save_asset(path)
     wanted = model(x)
     highest = torch.as_tensor(ingot.load(path)(x))
-    medium = torch.as_tensor(ingot.load(path, matmul_precision="medium")(x))
+    rounded = torch.as_tensor(ingot.load(path, matmul_precision=precision)(x))
     assert_close(highest, wanted)
-    error = ((medium - wanted).norm() / wanted.norm()).item()
-    # Eight bits of each operand: 2^-9 for each of two, through four layers.
-    assert error < 2e-2
-    assert (error > 1e-5) == has_bfloat16()
+    error = ((rounded - wanted).norm() / wanted.norm()).item()
+    assert error < most
+    assert (error > 1e-5) == cpu_has(flag)
     # Another program with the same weights, and the one before, are as they were.
     assert torch.equal(torch.as_tensor(ingot.load(path)(x)), highest)
 
@@ -55,7 +57,7 @@ def test_the_command_line_has_it(tmp_path: Path) -> None:
     ingot.convert(export(model, (x,))).save_asset(path)
     save_file({"x": x.numpy()}, tmp_path / "x.safetensors")
     results = []
-    for precision in ("highest", "medium"):
+    for precision in ("highest", "medium", "int8"):
         out = tmp_path / f"{precision}.safetensors"
         ingot_tool(
             "run", path, "--inputs", tmp_path / "x.safetensors", "--outputs", out, "--matmul-precision", precision
@@ -64,12 +66,24 @@ def test_the_command_line_has_it(tmp_path: Path) -> None:
         results.append(torch.as_tensor(result))
     assert_close(results[0], model(x))
     assert_close(results[1], results[0], tolerance=2e-2)
+    assert_close(results[2], results[0], tolerance=4e-2)
+
+
+def test_integers_of_an_image_do_not_depend_on_others(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    model, x = Model().eval(), torch.randn(2, 16, 12, 10)
+    path = tmp_path / "a.ingot"
+    ingot.convert(export(model, (x,), dynamic_shapes={"x": {0: torch.export.Dim("n", max=8)}})).save_asset(path)
+    program = ingot.load(path, matmul_precision="int8")
+    alone = torch.as_tensor(program(x[:1].contiguous()))
+    beside = torch.as_tensor(program(torch.cat([x[:1], 1000 * x[1:]])))
+    assert torch.equal(beside[:1], alone)
 
 
 def test_other_words_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.ingot"
     ingot.convert(export(torch.nn.Linear(3, 2), (torch.ones(1, 3),))).save_asset(path)
-    with pytest.raises(ingot.UsageError, match="matmul_precision is 'highest' or 'medium'"):
+    with pytest.raises(ingot.UsageError, match="matmul_precision is 'highest', 'medium' or 'int8'"):
         ingot.load(path, matmul_precision="low")
 
 

@@ -74,8 +74,8 @@ void cli::addLoadFlags(CLI::App &command, LoadFlags &flags) {
   command
       .add_option("--matmul-precision", flags.matmulPrecision,
                   "medium: products and convolutions of float32 may round their operands to bfloat16, where the CPU is "
-                  "faster then (default: highest)")
-      ->check(CLI::IsMember({"highest", "medium"}));
+                  "faster then; int8: those by constant weights to integers of 8 bits (default: highest)")
+      ->check(CLI::IsMember({"highest", "medium", "int8"}));
 }
 
 CLI::Validator cli::wholeNumber(uint64_t least) {

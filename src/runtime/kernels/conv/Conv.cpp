@@ -89,7 +89,7 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   problem.x = *x;
   problem.weight = *weight;
   problem.weightData = context.operands[ConvWeight].data;
-  problem.roundsToBFloat16 = context.roundsToBFloat16;
+  problem.precision = context.precision;
   if (bias)
     problem.bias = *bias;
   if (residual)
@@ -108,7 +108,9 @@ Result<std::vector<ResultDesc>> inferConv(const StepContext &context) {
 Result<std::unique_ptr<BoundKernel>> bindFloatConv(const ConvProblem &problem) {
   if (auto depthwise = makeDepthwiseConv(problem))
     return depthwise;
-  if (auto winograd = makeWinogradConv(problem))
+  // Of integers, fewer multiplications gain less than they lose.
+  const bool isOfIntegers = convPacking(problem) == gemm::Packing::Quads;
+  if (auto winograd = isOfIntegers ? nullptr : makeWinogradConv(problem))
     return winograd;
   if (auto panels = makePanelConv(problem))
     return panels;
@@ -125,7 +127,8 @@ Result<std::unique_ptr<BoundKernel>> bindHalfConv(const ConvProblem &problem) {
   wide.bias = operands.add(ConvBias, problem.bias);
   wide.residual = operands.add(ConvResidual, problem.residual);
   wide.result = widened(problem.result);
-  wide.roundsToBFloat16 = problem.x.dtype == DType::BFloat16; // which loses nothing
+  // Which loses nothing.
+  wide.precision = problem.x.dtype == DType::BFloat16 ? Precision::BFloat16 : Precision::Highest;
   if (problem.weightData && problem.weight.isContiguous()) {
     wide.weight = widened(problem.weight);
     wide.weightData = operands.addConstant(ConvWeight, problem.weight, problem.weightData);

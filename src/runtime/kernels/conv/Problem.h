@@ -1,6 +1,7 @@
 // A convolution step after its checks.
 #pragma once
 
+#include "runtime/kernels/gemm/Panels.h"
 #include "runtime/kernels/matmul/FiniteOnly.h"
 
 namespace ingot {
@@ -13,7 +14,7 @@ struct ConvProblem {
   bool transposed = false;
   Activation activation = Activation::None;
   const void *weightData = nullptr; ///< set when the weight is constant
-  bool roundsToBFloat16 = false;    ///< operands of float32 may be rounded where that is faster
+  Precision precision = Precision::Highest;
 
   size_t spatialRank() const { return x.sizes.size() - 2; }
   int64_t batch() const { return x.sizes[0]; }
@@ -30,6 +31,8 @@ enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
+/// What the numbers of makePanelConv would be.
+gemm::Packing convPacking(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or would not be faster.

@@ -15,6 +15,10 @@ namespace {
 INGOT_TILE_INLINE __m512 multiplyAdd(__m512 x, __m512 y, __m512 sums) {
   return _mm512_dpbf16_ps(sums, __m512bh(x), __m512bh(y));
 }
+INGOT_TILE_INLINE __m512 started(const Tile &tile, int vector) {
+  return _mm512_loadu_ps(tile.start + vector * avx512::kLanes);
+}
+INGOT_TILE_INLINE __m512 finished(__m512 sums, const Tile &, int, int) { return sums; }
 
 /// As many as fill registers; returns how many.
 INGOT_TILE int64_t roundVectors(const float *from, uint16_t *to, int64_t count) {

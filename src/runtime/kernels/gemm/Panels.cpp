@@ -6,6 +6,7 @@
 #include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/kernels/elementwise/Widened.h"
 #include "runtime/kernels/gemm/Pairs.h"
+#include "runtime/kernels/gemm/Quads.h"
 #include "runtime/kernels/gemm/SharedByAddress.h"
 #include "runtime/kernels/norm/Rows.h"
 #include "runtime/threads/Pool.h"
@@ -293,6 +294,18 @@ void pairPanel(float *to, const float *from, int64_t depth) {
     pairRows(from + k * kPanel, k + 1 < depth ? from + (k + 1) * kPanel : zeros, to);
 }
 
+int64_t packedDepth(Packing packing, int64_t depth) {
+  switch (packing) {
+  case Packing::Pairs:
+    return pairsOf(depth);
+  case Packing::Quads:
+    return quadsOf(depth);
+  case Packing::Single:
+    break;
+  }
+  return depth;
+}
+
 SharedByAddress<PanelSource, const Panels> &shared() {
   static auto *instance = new SharedByAddress<PanelSource, const Panels>; // outlives kernels that static objects own
   return *instance;
@@ -318,11 +331,16 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
               factor);
 }
 
-Panels::Panels(const PanelSource &source) : columns(source.columns), isPaired(source.isPaired) {
+Panels::Panels(const PanelSource &source) : columns(source.columns), packing(source.packing) {
   const Packer packer(source);
-  depth = isPaired ? pairsOf(packer.depth) : packer.depth;
+  const bool isPacked = packing != Packing::Single;
+  depth = packedDepth(packing, packer.depth);
   data = allocate(static_cast<size_t>(panelElements(depth, columns)));
   const int64_t count = view().count();
+  if (packing == Packing::Quads) {
+    scales.resize(static_cast<size_t>(count * kPanel));
+    sums.resize(scales.size());
+  }
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
@@ -330,18 +348,20 @@ Panels::Panels(const PanelSource &source) : columns(source.columns), isPaired(so
   const int64_t step = std::max<int64_t>(1, kReleased / std::max<int64_t>(1, panelStride));
   std::atomic<bool> areNumbers = true;
   parallelFor(0, count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> unpaired(isPaired ? static_cast<size_t>(packer.depth * kPanel) : 0);
+    std::vector<float> unpacked(isPacked ? static_cast<size_t>(packer.depth * kPanel) : 0);
     for (int64_t p = begin; p < end; ++p) {
       if (source.columnStride == packer.depth && p - begin >= step && (p - begin) % step == 0)
         MappedFile::releasePages(static_cast<const std::byte *>(source.data) +
                                      static_cast<size_t>((p - step) * panelStride) * elementBytes,
                                  static_cast<size_t>(step * panelStride) * elementBytes);
-      float *panel = data.get() + p * depth * kPanel, *plain = isPaired ? unpaired.data() : panel;
+      float *panel = data.get() + p * depth * kPanel, *plain = isPacked ? unpacked.data() : panel;
       packer.pack(plain, p);
       if (!rows::isFinite(plain, packer.depth * kPanel))
         areNumbers = false;
-      if (isPaired)
+      if (packing == Packing::Pairs)
         pairPanel(panel, plain, packer.depth);
+      else if (packing == Packing::Quads)
+        quadPanel(panel, plain, packer.depth, scales.data() + p * kPanel, sums.data() + p * kPanel);
     }
   });
   hasNumbersOnly = areNumbers;

@@ -9,11 +9,16 @@
 
 namespace ingot::gemm {
 
+/// What one element of a row or a panel is: a float, a pair of bfloat16 (Pairs.h) or a quad of int8 (Quads.h) that are neighbours in depth.
+enum class Packing : uint8_t { Single, Pairs, Quads };
+
 /// Panels in somebody's memory.
 struct PanelView {
   const float *data = nullptr;
-  int64_t depth = 0, columns = 0;
-  bool isPaired = false; ///< pairs of bfloat16 (Pairs.h); depth counts them
+  int64_t depth = 0, columns = 0; ///< depth counts pairs or quads
+  Packing packing = Packing::Single;
+  const float *scales = nullptr;   ///< quads: of all columns of all panels
+  const int32_t *sums = nullptr; ///< quads: of the same
 
   int64_t count() const { return (columns + kPanel - 1) / kPanel; }
   const float *panel(int64_t index) const { return data + index * depth * kPanel; }
@@ -34,7 +39,8 @@ struct PanelSource {
   /// For filters [3, 3, channels]: the panels hold their sixteen transformed elements instead (conv/Winograd.cpp).
   bool isTransformed = false;
   DType dtype = DType::Float32; ///< float16 and bfloat16 become float32; not of filters
-  bool isPaired = false;        ///< becomes pairs of bfloat16; the last of several sizes of depth is even then
+  /// The last of several sizes of depth is a multiple of what a pair or a quad has.
+  Packing packing = Packing::Single;
 
   /// Elements from the first to the last.
   int64_t reach() const;
@@ -46,14 +52,17 @@ class Panels {
 public:
   explicit Panels(const PanelSource &source);
 
-  PanelView view() const { return {data.get(), depth, columns, isPaired}; }
+  PanelView view() const { return {data.get(), depth, columns, packing, scales.data(), sums.data()}; }
   /// Neither infinities nor NaN.
   bool isFinite() const { return hasNumbersOnly; }
 
 private:
   int64_t depth = 0, columns = 0;
   std::shared_ptr<float> data;
-  bool hasNumbersOnly = true, isPaired = false;
+  std::vector<float> scales;
+  std::vector<int32_t> sums;
+  Packing packing;
+  bool hasNumbersOnly = true;
 };
 
 /// Bindings of one program share panels: they are found by what they were made from while somebody uses them.

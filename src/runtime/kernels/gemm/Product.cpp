@@ -4,6 +4,7 @@
 #include "runtime/kernels/gemm/Activate.h"
 #include "runtime/kernels/gemm/NoSubnormals.h"
 #include "runtime/kernels/gemm/Pairs.h"
+#include "runtime/kernels/gemm/Quads.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -24,6 +25,20 @@ int64_t tasksFor(int64_t multiplications) {
   if (numThreads() == 1)
     return 1;
   return std::clamp(multiplications / kTask, kLeastTasks * numThreads(), kPiecesPerThread * numThreads());
+}
+
+using TileFunction = void (*)(const Tile &tile, int64_t rows);
+
+TileFunction tileFunction(Packing packing) {
+  switch (packing) {
+  case Packing::Pairs:
+    return computePairedTile;
+  case Packing::Quads:
+    return computeQuadTile;
+  case Packing::Single:
+    break;
+  }
+  return computeTile;
 }
 
 /// Where a tile of sums goes.
@@ -96,6 +111,7 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
   // Otherwise the sums go through a buffer.
   const bool isDirect = (isLimit(finish.activation) || isSilu) &&
                         (!finish.added || finish.addsBeforeActivation || finish.activation == Activation::None);
+  const TileFunction compute = tileFunction(product.panels.packing);
   alignas(64) float sums[kTileRows * kPanel], start[kPanel];
   Tile tile;
   tile.taps = product.taps;
@@ -121,8 +137,11 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
       tile.out = isDirect ? product.out + offset : sums;
       tile.outStride = isDirect ? product.outStride : kPanel;
       tile.added = isDirect ? added : nullptr;
+      if (product.rowScales)
+        tile.quads = {product.rowScales + block.outRow, product.panels.scales + column,
+                      product.rowZeros + block.outRow, product.panels.sums + column};
       ahead.giveTo(tile);
-      (product.panels.isPaired ? computePairedTile : computeTile)(tile, block.rows);
+      compute(tile, block.rows);
       if (!isDirect)
         finishTile(finish, sums, {product.out + offset, added, product.outStride, block.rows, columns});
     }

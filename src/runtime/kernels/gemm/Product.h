@@ -30,6 +30,9 @@ struct Product {
   float *out = nullptr;
   int64_t outStride = 0;
   Finish finish;
+  /// Of quads: the scales and zeros of all rows of the output.
+  const float *rowScales = nullptr;
+  const int32_t *rowZeros = nullptr;
 };
 
 /// Rows of which all panels are computed together: what they read should stay in the second-level cache.

@@ -11,6 +11,10 @@ namespace ingot::gemm {
 namespace {
 
 INGOT_TILE_INLINE __m512 multiplyAdd(__m512 x, __m512 y, __m512 sums) { return _mm512_fmadd_ps(x, y, sums); }
+INGOT_TILE_INLINE __m512 started(const Tile &tile, int vector) {
+  return _mm512_loadu_ps(tile.start + vector * avx512::kLanes);
+}
+INGOT_TILE_INLINE __m512 finished(__m512 sums, const Tile &, int, int) { return sums; }
 
 } // namespace
 } // namespace ingot::gemm

@@ -19,6 +19,12 @@ inline constexpr int64_t kHalfTile = kTileRows / 2;
 constexpr bool areAliased(int64_t stride) { return stride % (4096 / static_cast<int64_t>(sizeof(float))) == 0; }
 inline constexpr int64_t kApart = 16;
 
+/// What sums of integers become floats with.
+struct QuadFactors {
+  const float *rowScales = nullptr, *columnScales = nullptr;
+  const int32_t *rowZeros = nullptr, *columnSums = nullptr;
+};
+
 struct Tile {
   const float *a = nullptr;      ///< first row
   int64_t aStride = 0;           ///< from row to row
@@ -26,7 +32,8 @@ struct Tile {
   std::span<const int64_t> taps; ///< what is added to `a`, one product after the other
   int64_t depth = 0;             ///< elements of a row that one tap reads
   const float *panel = nullptr;  ///< [taps * depth][32]
-  const float *start = nullptr;  ///< 32 numbers that the sums begin with
+  const float *start = nullptr;  ///< 32 numbers that the sums begin with; added to them in tiles of quads
+  QuadFactors quads;             ///< in tiles of quads
   float *out = nullptr;
   int64_t outStride = 0;
   int64_t columns = kPanel;                              ///< that are stored

@@ -1,5 +1,6 @@
 // The code of a tile, for files that say which instructions it may use: INGOT_TILE marks a function for them, INGOT_TILE_INLINE
-// one that becomes part of its caller, and multiplyAdd(x, y, sums) is the multiplication.
+// one that becomes part of its caller, multiplyAdd(x, y, sums) is the multiplication, started(tile, vector) is
+// what sums begin with, and finished(sums, tile, row, vector) what they become.
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/gemm/Tile.h"
 
@@ -144,7 +145,7 @@ template <int Rows, int Vectors = 2, bool jumps = false> INGOT_TILE void compute
   for (int i = 0; i < Rows; ++i)
 #pragma unroll
     for (int v = 0; v < Vectors; ++v)
-      sums.of[i][v] = _mm512_loadu_ps(tile.start + v * kLanes);
+      sums.of[i][v] = started(tile, v);
   const float *b = tile.panel;
   const char *ahead = tile.ahead;
   RowAddresses<jumps> rows(tile);
@@ -160,6 +161,11 @@ template <int Rows, int Vectors = 2, bool jumps = false> INGOT_TILE void compute
     for (; k < tile.depth; ++k)
       addSteps(sums, rows, b, std::make_index_sequence<1>());
   }
+#pragma unroll
+  for (int i = 0; i < Rows; ++i)
+#pragma unroll
+    for (int v = 0; v < Vectors; ++v)
+      sums.of[i][v] = finished(sums.of[i][v], tile, i, v);
   store(sums, tile);
 }
 

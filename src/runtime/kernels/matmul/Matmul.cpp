@@ -51,7 +51,7 @@ Result<MatmulProblem> makeProblem(const StepContext &context) {
   if (residual)
     problem.residual = *residual;
   problem.bData = context.operands[MatmulB].data;
-  problem.roundsToBFloat16 = context.roundsToBFloat16;
+  problem.precision = context.precision;
   if (a->sizes.size() < 2 || b->sizes.size() < 2)
     return badShapes(context, "the operands need two dimensions at least");
   if (a->dtype != b->dtype || context.resultTypes[0].dtype != a->dtype)

@@ -2,6 +2,7 @@
 #include "runtime/kernels/elementwise/Strided.h"
 #include "runtime/kernels/gemm/Pairs.h"
 #include "runtime/kernels/gemm/Product.h"
+#include "runtime/kernels/gemm/Quads.h"
 #include "runtime/kernels/matmul/Layout.h"
 #include "runtime/kernels/matmul/Problem.h"
 
@@ -15,7 +16,12 @@ public:
   PanelMatmul(const MatmulProblem &problem, const TensorDesc &a, std::shared_ptr<const gemm::Panels> panels)
       : rows(a.sizes[0]), depth(a.sizes[1]), stride(rows == 1 ? a.sizes[1] : a.strides[0]), panels(std::move(panels)),
         activation(problem.activation), hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
-    if (this->panels->view().isPaired) {
+    const gemm::Packing packing = this->panels->view().packing;
+    if (packing == gemm::Packing::Quads) {
+      quads.emplace(rows, depth, stride);
+      depth = gemm::quadsOf(depth);
+      stride = quads->to;
+    } else if (packing == gemm::Packing::Pairs) {
       pairs.emplace(a.dtype, rows, depth, stride);
       depth = gemm::pairsOf(depth);
       stride = pairs->to;
@@ -27,34 +33,59 @@ public:
   }
 
   size_t scratchBytes() const override {
-    return copy || pairs ? static_cast<size_t>(rows * stride) * sizeof(float) : 0;
+    const int64_t floats = quads ? quads->size() : copy || pairs ? rows * stride : 0;
+    return static_cast<size_t>(floats) * sizeof(float);
   }
 
   Status run(const KernelArgs &args) const override {
-    const auto *a = static_cast<const float *>(copy || pairs ? args.scratch : args.operands[MatmulA]);
-    if (pairs)
-      pairs->copy(args.operands[MatmulA], static_cast<float *>(args.scratch));
-    else if (copy)
-      copy->run(args.operands[MatmulA], args.scratch);
+    const float *a = rowsOf(args);
     constexpr int64_t noTap = 0;
     gemm::Finish finish;
     finish.activation = activation;
     finish.bias = hasBias ? static_cast<const float *>(args.operands[MatmulBias]) : nullptr;
     finish.added = hasResidual ? static_cast<const float *>(args.operands[MatmulResidual]) : nullptr;
     const gemm::PanelView view = panels->view();
-    gemm::multiplyMatrix({view, {&noTap, 1}, depth, static_cast<float *>(args.results[0]), view.columns, finish},
-                         {a, stride, 0, rows});
+    gemm::Product product{view, {&noTap, 1}, depth, static_cast<float *>(args.results[0]), view.columns, finish};
+    if (quads) {
+      product.rowScales = a + rows * stride;
+      product.rowZeros = reinterpret_cast<const int32_t *>(product.rowScales + rows);
+    }
+    gemm::multiplyMatrix(product, {a, stride, 0, rows});
     return {};
   }
 
 private:
+  /// Rows as tiles take them: where they are, or copied.
+  const float *rowsOf(const KernelArgs &args) const {
+    const void *given = args.operands[MatmulA];
+    auto *scratch = static_cast<float *>(args.scratch);
+    if (quads)
+      quads->copy(static_cast<const float *>(given), scratch);
+    else if (pairs)
+      pairs->copy(given, scratch);
+    else if (copy)
+      copy->run(given, scratch);
+    else
+      return static_cast<const float *>(given);
+    return scratch;
+  }
+
   int64_t rows, depth, stride;
   std::shared_ptr<const gemm::Panels> panels;
   std::optional<StridedCopy> copy;
   std::optional<gemm::PairedRows> pairs;
+  std::optional<gemm::QuadRows> quads;
   Activation activation;
   bool hasBias, hasResidual;
 };
+
+gemm::Packing packingFor(const MatmulProblem &problem) {
+  const bool isFloat = problem.a.dtype == DType::Float32 && problem.bDataType == DType::Float32;
+  if (problem.precision == Precision::Int8 && isFloat && problem.k <= gemm::kMostQuadDepth && gemm::canComputeQuads())
+    return gemm::Packing::Quads;
+  const bool mayRound = problem.a.dtype == DType::BFloat16 || problem.precision != Precision::Highest;
+  return mayRound && gemm::canComputePairs() ? gemm::Packing::Pairs : gemm::Packing::Single;
+}
 
 } // namespace
 
@@ -70,12 +101,13 @@ std::unique_ptr<BoundKernel> makePanelMatmul(const MatmulProblem &problem) {
       (problem.residual && !problem.residual->isContiguous()))
     return nullptr;
   const TensorDesc &matrix = shapes.b;
-  const bool isPaired = gemm::canComputePairs() && (problem.a.dtype == DType::BFloat16 || problem.roundsToBFloat16);
-  if (problem.a.dtype != DType::Float32 && !isPaired)
+  const gemm::Packing packing = packingFor(problem);
+  if (problem.a.dtype != DType::Float32 && packing != gemm::Packing::Pairs)
     return nullptr;
-  const gemm::PanelSource source{problem.bData,     {matrix.sizes[0]}, {matrix.strides[0]},
-                                 matrix.sizes[1],   matrix.strides[1], false,
-                                 problem.bDataType, isPaired};
+  const gemm::PanelSource source{problem.bData,       {matrix.sizes[0]},
+                                 {matrix.strides[0]}, matrix.sizes[1],
+                                 matrix.strides[1],   false,
+                                 problem.bDataType,   packing};
   return std::make_unique<PanelMatmul>(problem, shapes.a, gemm::sharedPanels(source));
 }
 

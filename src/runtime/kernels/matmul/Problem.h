@@ -11,7 +11,7 @@ struct MatmulProblem {
   Activation activation = Activation::None;
   const void *bData = nullptr;      ///< set when b is constant
   DType bDataType = DType::Float32; ///< of these; float16 and bfloat16 are for products in float32
-  bool roundsToBFloat16 = false;    ///< operands of float32 may be rounded where that is faster
+  Precision precision = Precision::Highest;
   int64_t m = 0, n = 0, k = 0;
 
   size_t batchRank() const { return result.sizes.size() - 2; }

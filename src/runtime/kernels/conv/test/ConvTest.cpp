@@ -106,9 +106,40 @@ TEST(Conv, RoundsOperandsWhereItMay) {
         testCase.operands[0] = inOrder(*testCase.operands[0], shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1}
                                                                                   : std::vector<int64_t>{0, 2, 1});
       testCase.isConstant = {false, true};
-      testCase.roundsToBFloat16 = true;
+      testCase.precision = Precision::BFloat16;
       expectFast(testCase, gemm::canComputeTiles() ? "Panel" : "Dnnl", bindReferenceConv, 2e-5);
     }
+}
+
+TEST(Conv, TakesIntegersWhereItMay) {
+  const std::vector<Shape> list = {
+      {{2, 20, 17, 30}, {64, 20, 3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{2, 36, 40, 9}, {96, 36, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 20, 17, 30}, {60, 20, 3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, {0, 0}},
+      {{1, 64, 9, 9}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+      {{3, 20, 7, 7}, {64, 20, 5, 3}, {1, 1}, {2, 1}, {2, 1}, {1, 1}, {0, 0}},
+      {{2, 4096, 4, 5}, {130, 4096, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{1, 34, 9, 9}, {64, 34, 1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+      {{2, 12, 500}, {32, 12, 3}, {2}, {1}, {1}, {1}, {0}},
+  };
+  for (const Shape &shape : list) {
+    Case testCase = conv(shape);
+    const Tensor x = sevenBits(shape.x, 1), weight = sevenBits(shape.weight, 2);
+    const int64_t image = x.desc.numel() / shape.x[0], filter = weight.desc.numel() / shape.weight[0];
+    for (int64_t i = 0; i < x.desc.numel(); i += image) {
+      x.set(i, -1);
+      x.set(i + 1, 127.0 / 128);
+    }
+    for (int64_t i = 0; i < weight.desc.numel(); i += filter)
+      weight.set(i, 127.0 / 128);
+    testCase.operands = {
+        inOrder(x, shape.x.size() == 4 ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0, 2, 1}), weight,
+        noise({shape.weight[0]}, 3)};
+    testCase.isConstant = {false, true};
+    testCase.precision = Precision::Int8;
+    // Sums of up to 4096 terms.
+    expectFast(testCase, gemm::canComputeTiles() ? "Panel" : "Dnnl", bindReferenceConv, 5e-5);
+  }
 }
 
 TEST(Conv, LargeWeightsAgreeWithTheReference) {

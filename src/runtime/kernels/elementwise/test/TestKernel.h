@@ -96,6 +96,14 @@ inline Tensor quarters(std::vector<int64_t> sizes, unsigned seed) {
   return tensor;
 }
 
+/// Multiples of 1/128 between -127/128 and 127/128.
+inline Tensor sevenBits(std::vector<int64_t> sizes, unsigned seed) {
+  Tensor tensor = noise(std::move(sizes), seed);
+  for (int64_t i = 0; i < tensor.desc.numel(); ++i)
+    tensor.set(i, std::round(127 * tensor.at(i)) / 128);
+  return tensor;
+}
+
 /// The same elements in another memory order.
 inline Tensor inOrder(const Tensor &tensor, const std::vector<int64_t> &order) {
   Tensor result = empty(TensorDesc::dense(tensor.desc.dtype, tensor.desc.sizes, order));
@@ -114,7 +122,7 @@ struct Case {
   std::vector<DType> resultTypes{DType::Float32};
   std::vector<bool> isConstant{};     ///< by operand
   std::vector<ScalarValue> scalars{}; ///< operands after the tensors
-  bool roundsToBFloat16 = false;
+  Precision precision = Precision::Highest;
 
   /// With `bind`, another implementation than the kernel's choice.
   Result<std::vector<Tensor>> run(BindFunction bind = nullptr) const {
@@ -145,7 +153,7 @@ private:
     for (DType dtype : resultTypes)
       types.push_back({ValueKind::Tensor, dtype, {}});
     const std::vector<BoundOperand> bound = boundOperands();
-    StepContext context{step, types, bound, {}, roundsToBFloat16};
+    StepContext context{step, types, bound, {}, precision};
     INGOT_TRY(auto descs, def->infer(context));
     for (const ResultDesc &desc : descs)
       layouts.push_back(desc.desc);

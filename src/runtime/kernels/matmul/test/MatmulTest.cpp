@@ -1,5 +1,6 @@
 #include "runtime/kernels/elementwise/test/TestKernel.h"
 #include "runtime/kernels/gemm/Pairs.h"
+#include "runtime/kernels/gemm/Quads.h"
 #include "runtime/kernels/matmul/Problem.h"
 
 #include <algorithm>
@@ -84,15 +85,50 @@ TEST(Matmul, RoundsOperandsWhereItMay) {
     testCase.operands.push_back(noise({n}, 3));
     testCase.operands.push_back(noise({m, n}, 4));
     testCase.isConstant = {false, true};
-    testCase.roundsToBFloat16 = true;
+    testCase.precision = Precision::BFloat16;
     expectFast(testCase, byPanels(), bindReferenceMatmul, 1e-5);
   }
   Case rough = matmul(tensor({1, 2}, {1.001, 1}), tensor({2, 1}, {1, 0}));
   rough.isConstant = {false, true};
-  rough.roundsToBFloat16 = true;
+  rough.precision = Precision::BFloat16;
   auto result = rough.run();
   ASSERT_TRUE(result) << result.error().str();
   EXPECT_EQ((*result)[0].values()[0], gemm::canComputePairs() ? 1.0 : static_cast<double>(1.001f));
+}
+
+TEST(Matmul, TakesIntegersWhereItMay) {
+  // Rows from -128 to 127 and columns whose largest element is 127 lose nothing.
+  const std::vector<std::array<int64_t, 3>> shapes = {{17, 70, 45},   {1, 33, 64},  {30, 1, 40},
+                                                      {29, 4096, 40}, {3, 2047, 9}, {100, 64, 256}};
+  for (const auto &[m, k, n] : shapes)
+    for (std::string activation : {"relu", "gelu", "silu"}) {
+      const Tensor a = sevenBits({m, k}, 1), b = sevenBits({k, n}, 2);
+      for (int64_t row = 0; row < m; ++row) {
+        a.set(row * k, -1);
+        a.set(row * k + 1, 127.0 / 128);
+      }
+      for (int64_t column = 0; column < n; ++column)
+        b.set(column, 127.0 / 128);
+      Case testCase = matmul(a, b, activation);
+      testCase.operands.push_back(noise({n}, 3));
+      testCase.operands.push_back(noise({m, n}, 4));
+      testCase.isConstant = {false, true};
+      testCase.precision = Precision::Int8;
+      expectFast(testCase, byPanels(), bindReferenceMatmul, 2e-5);
+    }
+  if (!gemm::canComputeQuads())
+    return;
+  // A row of zeros, one of tiny numbers, and one with an infinity.
+  const double infinity = std::numeric_limits<double>::infinity();
+  Case odd = matmul(tensor({3, 2}, {0, 0, 1e-35, 0, infinity, 1}), tensor({2, 1}, {2, 1}));
+  odd.isConstant = {false, true};
+  odd.precision = Precision::Int8;
+  auto result = odd.run();
+  ASSERT_TRUE(result) << result.error().str();
+  const std::vector<double> values = (*result)[0].values();
+  EXPECT_EQ(values[0], 0);
+  EXPECT_EQ(values[1], 0);
+  EXPECT_TRUE(std::isnan(values[2]));
 }
 
 TEST(Matmul, DividesLargeProducts) {
