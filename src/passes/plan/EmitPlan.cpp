@@ -58,6 +58,19 @@ StringRef stringAttr(DictionaryAttr attributes, StringRef name) {
   return {};
 }
 
+/// What the sizes of an argument are called.
+Result<std::vector<std::string>> dimsOf(DictionaryAttr attributes) {
+  std::vector<std::string> dims;
+  auto list = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr;
+  for (mlir::Attribute entry : list ? list.getValue() : ArrayRef<mlir::Attribute>()) {
+    auto text = dyn_cast<StringAttr>(entry);
+    if (!text)
+      return corruptError("a size of an argument has no name");
+    dims.push_back(text.str());
+  }
+  return dims;
+}
+
 Result<Value> planValue(Type type) {
   Value value;
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
@@ -94,12 +107,11 @@ Status FunctionEmitter::emitArguments() {
     input.name = stringAttr(attributes, attr::kName).str();
     input.value = id;
     input.isReadLate = attributes && attributes.contains(attr::kReadLate);
-    auto dims = attributes ? attributes.getAs<ArrayAttr>(attr::kDims) : nullptr;
-    if (dims && !isa<RankedTensorType>(argument.getType())) // a number has its symbol there
-      input.symbol = dims.size() == 1 && argument.getType().isInteger(64) ? cast<StringAttr>(dims[0]).str() : "";
-    else if (dims)
-      for (auto dim : dims.getAsRange<StringAttr>())
-        input.dims.push_back(dim.str());
+    INGOT_TRY(std::vector<std::string> dims, dimsOf(attributes));
+    if (isa<RankedTensorType>(argument.getType()))
+      input.dims = std::move(dims);
+    else if (dims.size() == 1 && argument.getType().isInteger(64)) // a number has its symbol there
+      input.symbol = std::move(dims.front());
     out.inputs.push_back(std::move(input));
   }
   return {};
