@@ -102,7 +102,7 @@ INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program 
  * values and outputs of one call: what would need more is refused before it starts, with the figure; 0 for none),
  * matmul_precision ("highest", which is the default; "medium" lets products and convolutions of float32 round their
  * operands to bfloat16, on CPUs that multiply that faster; sums stay in float32; "int8" lets those by constant weights
- * round them to integers from -127 to 127 instead, each row, image and filter with a scale of its own). */
+ * round them to integers of 8 bits instead, each row, image and filter with a scale of its own). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);

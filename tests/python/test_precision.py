@@ -31,9 +31,11 @@ def cpu_has(flag: str) -> bool:
     return flag in Path("/proc/cpuinfo").read_text().split()
 
 
-# Eight bits of each operand of bfloat16: 2^-9 for each of two, through four layers. Of integers, half a step of 127 of the largest
-# element, which is about three times as large as the usual one.
-@pytest.mark.parametrize(("precision", "flag", "most"), [("medium", "avx512_bf16", 2e-2), ("int8", "avx512_vnni", 4e-2)])
+# Eight bits of each operand of bfloat16: 2^-9 for each of two, through four layers. Of integers, half a step of 127 of
+# the largest element, which is about three times as large as the usual one.
+@pytest.mark.parametrize(
+    ("precision", "flag", "most"), [("medium", "avx512_bf16", 2e-2), ("int8", "avx512_vnni", 4e-2)]
+)
 def test_operands_are_rounded_on_request_only(tmp_path: Path, precision: str, flag: str, most: float) -> None:
     torch.manual_seed(0)
     model, x = Model().eval(), torch.randn(2, 16, 12, 10)

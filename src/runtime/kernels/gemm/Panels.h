@@ -17,7 +17,7 @@ struct PanelView {
   const float *data = nullptr;
   int64_t depth = 0, columns = 0; ///< depth counts pairs or quads
   Packing packing = Packing::Single;
-  const float *scales = nullptr;   ///< quads: of all columns of all panels
+  const float *scales = nullptr; ///< quads: of all columns of all panels
   const int32_t *sums = nullptr; ///< quads: of the same
 
   int64_t count() const { return (columns + kPanel - 1) / kPanel; }

@@ -138,8 +138,8 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
       tile.outStride = isDirect ? product.outStride : kPanel;
       tile.added = isDirect ? added : nullptr;
       if (product.rowScales)
-        tile.quads = {product.rowScales + block.outRow, product.panels.scales + column,
-                      product.rowZeros + block.outRow, product.panels.sums + column};
+        tile.quads = {product.rowScales + block.outRow, product.panels.scales + column, product.rowZeros + block.outRow,
+                      product.panels.sums + column};
       ahead.giveTo(tile);
       compute(tile, block.rows);
       if (!isDirect)
