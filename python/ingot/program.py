@@ -384,8 +384,8 @@ def load(
     and outputs, before it starts and with the figure.
     `matmul_precision="medium"` lets products and convolutions of float32 round their operands to bfloat16, on CPUs that
     multiply that faster; sums stay in float32. The results have about three digits then. `"int8"` lets those by
-    constant weights round them to integers of 8 bits instead, each row, image and filter with a scale of its own: one to
-    two digits. Numbers that are not finite make NaN of all results of their row or image.
+    constant weights round them to integers of 8 bits instead, each row, image and filter with a scale of its own: one
+    to two digits. Numbers that are not finite make NaN of all results of their row or image.
     """
     return Program(path, fallback=fallback, memory_limit=memory_limit, matmul_precision=matmul_precision)
 
