@@ -30,7 +30,7 @@ int64_t product(std::span<const int64_t> sizes) {
 //===------------------------------------------------------------------------------------------===//
 
 struct ScatterProblem {
-  std::vector<int64_t> indexSizes, xStrides, sourceStrides; ///< of the dimensions before the runs
+  std::vector<int64_t> xStrides, sourceStrides;
   size_t axis = 0;
   int64_t xCount = 0, axisSize = 0;
   int64_t length = 1; ///< elements of a run: neighbours that one position is for
@@ -44,7 +44,7 @@ template <typename T, Combine kind> class Scatter final : public BoundKernel {
 public:
   Scatter(const std::string &name, ScatterProblem given)
       : problem(std::move(given)),
-        positions(name, problem.index, problem.indexSizes, problem.axisSize, problem.countsFromEnd) {}
+        positions(name, problem.index, problem.index.sizes, problem.axisSize, problem.countsFromEnd) {}
 
   size_t scratchBytes() const override {
     const int64_t counts = kind == Combine::Mean ? problem.xCount : 0;
@@ -66,9 +66,9 @@ public:
 private:
   std::pair<int64_t, int64_t> place(int64_t i, int64_t position) const {
     int64_t to = 0, from = 0;
-    for (size_t d = problem.indexSizes.size(); d-- > 0;) {
-      const int64_t coordinate = i % problem.indexSizes[d];
-      i /= problem.indexSizes[d];
+    for (size_t d = problem.index.sizes.size(); d-- > 0;) {
+      const int64_t coordinate = i % problem.index.sizes[d];
+      i /= problem.index.sizes[d];
       to += (d == problem.axis ? position : coordinate) * problem.xStrides[d];
       from += coordinate * problem.sourceStrides[d];
     }
@@ -124,7 +124,6 @@ Result<ScatterProblem> makeScatter(const StepContext &context) {
   problem.axisSize = x->sizes[problem.axis];
   problem.index = *index;
   takeRuns(problem, *x);
-  problem.indexSizes = problem.index.sizes;
   problem.countsFromEnd = countsFromEnd(context);
   if (index->numel() == 0)
     problem.attrs.kind = Combine::None; // as good as any where there is nothing to combine, and of every type
