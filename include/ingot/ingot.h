@@ -82,6 +82,10 @@ INGOT_API size_t ingot_dtype_size(ingot_dtype dtype);
 INGOT_API void ingot_set_num_threads(int32_t count);
 INGOT_API int32_t ingot_get_num_threads(void);
 
+/* `check` is asked about every 100 ms by calls that take longer, on the thread that called: anything but 0 ends that call
+ * with INGOT_ERROR_CANCELLED. For languages that only note signals (Ctrl-C) while C runs. NULL: none. */
+INGOT_API void ingot_set_interrupt_check(int32_t (*check)(void));
+
 /* Random operators draw from one generator of the process. After the same seed, the same calls draw the same numbers,
  * whatever the number of threads. Without a seed it starts from a fixed one. */
 INGOT_API void ingot_set_seed(uint64_t seed);
@@ -100,6 +104,7 @@ INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program 
  * operators with PyTorch, through libingot_fallback.so; without it such an asset is refused), disable_passes (names of
  * passes to leave out when the asset is specialised), memory_limit (bytes for weights, states, and the intermediate
  * values and outputs of one call: what would need more is refused before it starts, with the figure; 0 for none),
+ * time_limit (seconds that a call may take: one that takes longer fails after the step that it is at; 0 for none),
  * matmul_precision ("highest", which is the default; "medium" lets products and convolutions of float32 round their
  * operands to bfloat16, on CPUs that multiply that faster; sums stay in float32; "int8" lets those by constant weights
  * round them to integers of 8 bits instead, each row, image and filter with a scale of its own). */

@@ -3,6 +3,7 @@
 #include "base/Message.h"
 
 #include <cstring>
+#include <unistd.h>
 
 namespace nb = nanobind;
 using namespace ingot;
@@ -48,6 +49,8 @@ const char *className(ErrorKind kind) {
 
 /// Messages may quote names of files, which need be no text.
 void raise(const char *type, const char *message) {
+  if (PyErr_Occurred()) // what a signal's handler raised, which has ended the call
+    return;
   nb::object text =
       nb::steal(PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "backslashreplace"));
   PyErr_SetString(nb::module_::import_("ingot.errors").attr(type).ptr(),
@@ -78,4 +81,16 @@ void bind::check(const Status &status) {
     throw Failure(status.error());
 }
 
-void bind::initErrors(nb::module_ &) { nb::register_exception_translator(translate); }
+/// Python notes signals, and handles them on its main thread when that has time. A handler's exception stays set there
+/// until the call has ended.
+static int32_t runSignalHandlers() {
+  if (::gettid() != ::getpid() || !Py_IsInitialized())
+    return 0;
+  nb::gil_scoped_acquire held;
+  return PyErr_CheckSignals();
+}
+
+void bind::initErrors(nb::module_ &) {
+  nb::register_exception_translator(translate);
+  ingot_set_interrupt_check(runSignalHandlers);
+}

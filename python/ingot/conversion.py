@@ -13,6 +13,7 @@ from ingot import _core
 from ingot._lowering import LoweringFunction, Lowerings, check_name
 from ingot._names import dimension_names, rename_symbols
 from ingot._paths import path_text
+from ingot._tracing import tracing
 from ingot.errors import UsageError
 from ingot.program import Program
 
@@ -102,6 +103,10 @@ class Origin:
     functions: Mapping[str, LoweringFunction]
 
     def stage(self) -> Staged:
+        with tracing:
+            return self._stage()
+
+    def _stage(self) -> Staged:
         from ingot._serialize import copied_states, custom_schemas, serialize, without_transforms
 
         parts = [_without_compressed_ops(part, self.functions) for part in self.parts]
@@ -183,5 +188,5 @@ def export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shap
         raise UsageError(f"args are the model's arguments as a tuple, not {type(args).__name__}")
     if not isinstance(kwargs, Mapping | None):
         raise UsageError(f"kwargs are the model's arguments by name, as a dict, not {type(kwargs).__name__}")
-    with torch.no_grad():
+    with tracing, torch.no_grad():
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)

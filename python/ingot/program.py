@@ -138,6 +138,7 @@ class Program:
         fallback: bool = False,
         disable_passes: Sequence[str] = (),
         memory_limit: int = 0,
+        time_limit: float = 0,
         matmul_precision: str = "highest",
         _returns_torch: bool = False,
         _kept: Sequence[KeptWeights] = (),
@@ -149,6 +150,8 @@ class Program:
         """
         if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 0:
             raise UsageError(f"memory_limit is a number of bytes, or 0 for none, not {memory_limit!r}")
+        if isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 <= time_limit <= 1e9:
+            raise UsageError(f"time_limit is a number of seconds, or 0 for none, not {time_limit!r}")
         self._returns_torch = _returns_torch
         if matmul_precision not in ("highest", "medium", "int8"):
             raise UsageError(f"matmul_precision is 'highest', 'medium' or 'int8', not {matmul_precision!r}")
@@ -156,6 +159,7 @@ class Program:
             "fallback": fallback,
             "disable_passes": list(disable_passes),
             "memory_limit": memory_limit,
+            "time_limit": time_limit,
             "matmul_precision": matmul_precision,
         }
         self._options = json.dumps(options)
@@ -375,19 +379,23 @@ def load(
     *,
     fallback: bool = False,
     memory_limit: int = 0,
+    time_limit: float = 0,
     matmul_precision: str = "highest",
 ) -> Program:
     """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
 
     `fallback` lets an asset that was converted with fallback run operators with PyTorch; else it is refused.
     `memory_limit`, in bytes, refuses a program or a call that would need more for weights, states, intermediate values
-    and outputs, before it starts and with the figure.
+    and outputs, before it starts and with the figure. A call that takes longer than `time_limit` seconds fails after
+    the step that it is at: programs of strangers may have loops without an end.
     `matmul_precision="medium"` lets products and convolutions of float32 round their operands to bfloat16, on CPUs that
     multiply that faster; sums stay in float32. The results have about three digits then. `"int8"` lets those by
     constant weights round them to integers of 8 bits instead, each row, image and filter with a scale of its own: one
     to two digits. Numbers that are not finite make NaN of all results of their row or image.
     """
-    return Program(path, fallback=fallback, memory_limit=memory_limit, matmul_precision=matmul_precision)
+    return Program(
+        path, fallback=fallback, memory_limit=memory_limit, time_limit=time_limit, matmul_precision=matmul_precision
+    )
 
 
 def _temporary_asset() -> tuple[str, str]:

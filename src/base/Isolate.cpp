@@ -280,6 +280,9 @@ void applyLimits(const IsolationLimits &limits) {
     limitResource(RLIMIT_AS, now + limits.bytes);
 }
 
+/// Whether this is a child that runs isolated work.
+bool isChild = false;
+
 /// The child ends with the thread that waits for it.
 void followCaller(pid_t caller) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -289,6 +292,7 @@ void followCaller(pid_t caller) {
 
 [[noreturn]] void runChild(pid_t caller, int descriptor, const LastWords &words, const Result<ScratchFolder> &scratch,
                            const IsolationLimits &limits, const Work &work) {
+  isChild = true;
   followCaller(caller);
   words.capture();
   if (scratch)
@@ -323,6 +327,23 @@ Error endError(const std::string &failure, int number, const std::string &said) 
 }
 
 } // namespace
+
+TighterMemory::TighterMemory(uint64_t bytes) {
+  rlimit limit{};
+  const uint64_t now = addressSpace();
+  if (!isChild || now == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0)
+    return;
+  before = limit.rlim_cur;
+  limitResource(RLIMIT_AS, now + bytes);
+}
+
+TighterMemory::~TighterMemory() {
+  rlimit limit{};
+  if (before == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0)
+    return;
+  limit.rlim_cur = before;
+  ::setrlimit(RLIMIT_AS, &limit);
+}
 
 IsolationHold::IsolationHold() { Gate::get().enter(); }
 IsolationHold::~IsolationHold() { Gate::get().leave(); }

@@ -22,6 +22,19 @@ struct IsolationLimits {
 Result<std::vector<std::string>> runIsolated(const std::string &failure, const IsolationLimits &limits,
                                              const std::function<Result<std::vector<std::string>>()> &work);
 
+/// A part of isolated work that may take less memory than the rest: `bytes` beside what the process has. Does nothing in
+/// the caller's process.
+class [[nodiscard]] TighterMemory {
+public:
+  explicit TighterMemory(uint64_t bytes);
+  ~TighterMemory();
+  TighterMemory(const TighterMemory &) = delete;
+  TighterMemory &operator=(const TighterMemory &) = delete;
+
+private:
+  uint64_t before = 0; ///< 0: nothing was changed
+};
+
 /// Held by work of the same libraries in this process: a child must not be made while one of their locks is taken. Where
 /// such work calls back, the callback may hold it again, and may run isolated work: then it holds none of these locks.
 class [[nodiscard]] IsolationHold {

@@ -113,6 +113,8 @@ static Result<OwningOpRef<ModuleOp>> readBytecode(std::span<const std::byte> byt
   // Text would do for MLIR, but nobody writes it, and its parser has no limit on nesting.
   if (!isBytecode(buffer))
     return corruptError("the program in the asset is no MLIR bytecode").note("while reading program.mlirbc");
+  // Its tables are made as long as they claim to be, before anything in them is read.
+  const TighterMemory memory((uint64_t(256) << 20) + 512 * uint64_t(bytes.size()));
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
     return diagnostics.error(ErrorKind::Corrupt, "the program in the asset cannot be read")

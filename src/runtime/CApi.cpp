@@ -3,6 +3,7 @@
 
 #include "base/Json.h"
 #include "base/Message.h"
+#include "runtime/Cancel.h"
 #include "runtime/CompilerApi.h"
 #include "runtime/CopyCounter.h"
 #include "runtime/Program.h"
@@ -10,6 +11,7 @@
 #include "runtime/States.h"
 #include "runtime/threads/Pool.h"
 
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -185,6 +187,13 @@ Status convertFile(const char *pt2Path, const char *assetPath, bool overwrite, c
   return {};
 }
 
+constexpr double kLongestLimit = 1e9; // seconds: 31 years
+
+bool isTimeLimit(double seconds) { return seconds >= 0 && seconds <= kLongestLimit; }
+
+/// A limit that is not 0 stays one.
+uint64_t millisecondsOf(double seconds) { return static_cast<uint64_t>(std::ceil(seconds * 1000)); }
+
 /// Null or empty text means the defaults; an unknown key is an error.
 Result<LoadOptions> parseLoadOptions(const char *json) {
   LoadOptions options;
@@ -203,6 +212,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.disabledPasses = value.get<std::vector<std::string>>();
     else if (key == "memory_limit" && value.is_number_unsigned())
       options.memoryLimit = value.get<uint64_t>();
+    else if (key == "time_limit" && value.is_number() && isTimeLimit(value.get<double>()))
+      options.timeLimit = millisecondsOf(value.get<double>());
     else if (key == "matmul_precision" && value.is_string() && precisionNamed(value.get<std::string>()))
       options.precision = *precisionNamed(value.get<std::string>());
     else if (key == "fallback")
@@ -211,6 +222,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       return usageError("option `" + key + "` must be a list of pass names");
     else if (key == "memory_limit")
       return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
+    else if (key == "time_limit")
+      return usageError("option `" + key + "` must be a number of seconds, or 0 for none");
     else if (key == "matmul_precision")
       return usageError("option `" + key + "` must be \"highest\", \"medium\" or \"int8\"");
     else
@@ -233,6 +246,8 @@ const char *ingot_dtype_name(ingot_dtype dtype) {
 size_t ingot_dtype_size(ingot_dtype dtype) { return isDType(dtype) ? byteSize(static_cast<DType>(dtype)) : 0; }
 
 void ingot_set_num_threads(int32_t count) { setNumThreads(count); }
+
+void ingot_set_interrupt_check(int32_t (*check)(void)) { setInterruptCheck(check); }
 
 void ingot_set_seed(uint64_t seed) { setSeed(seed); }
 

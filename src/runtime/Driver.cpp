@@ -1,6 +1,7 @@
 // Runs functions step by step: calls, branches, loops, and kernels whose result sizes depend on data. Between these,
 // straight runs of steps are functions of their own that are planned as a whole (Binding.h).
 #include "runtime/Binder.h"
+#include "runtime/Cancel.h"
 #include "runtime/CopyCounter.h"
 #include "runtime/ProgramImpl.h"
 #include "runtime/TensorDesc.h"
@@ -314,6 +315,7 @@ Result<std::vector<size_t>> Driver::groups(const Step &step, size_t operands) co
 Result<HostValues> Driver::loop(const Step &step, HostValues operands) {
   INGOT_TRY(std::vector<size_t> counts, groups(step, operands.size()));
   while (true) {
+    INGOT_CHECK(CancelScope::check()); // neither function may have a step
     INGOT_TRY(HostValues test, call(step, 0, operands));
     if (test.size() != 1)
       return corruptError("the loop's test gives no single boolean");

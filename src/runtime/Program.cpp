@@ -397,7 +397,7 @@ Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::
   INGOT_TRY(Entry * entry, impl->findEntry(entryName));
   ThreadScope threads;
   States &own = states ? *states : impl->states;
-  CancelScope scope(own.cancellation());
+  CancelScope scope(own.cancellation(), impl->source.timeLimit);
   UserCall user(*entry, own);
   INGOT_TRY(const Call *call, user.prepare(inputs, given));
   return impl->runEntry(*entry, *call);

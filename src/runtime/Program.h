@@ -36,6 +36,7 @@ struct ProgramSource {
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
   uint64_t memoryLimit = 0;                 ///< as LoadOptions::memoryLimit
+  uint64_t timeLimit = 0;                   ///< as LoadOptions::timeLimit
   Precision precision = Precision::Highest; ///< as LoadOptions::precision
 };
 
@@ -59,6 +60,8 @@ struct LoadOptions {
   /// In bytes, 0: none. Weights, states and prepared constants count, and what one call needs at once: a program, or a
   /// call, that would need more is refused before it starts.
   uint64_t memoryLimit = 0;
+  /// In milliseconds, 0: none. A call that takes longer ends with an error, after the step that it is at.
+  uint64_t timeLimit = 0;
   /// Of products and convolutions of float32.
   Precision precision = Precision::Highest;
 };

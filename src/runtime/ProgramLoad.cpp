@@ -122,6 +122,7 @@ Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const Lo
   parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
   parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
   parts.memoryLimit = options.memoryLimit;
+  parts.timeLimit = options.timeLimit;
   parts.precision = options.precision;
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);

@@ -22,6 +22,7 @@ from fuzz.seeds import INGOT
 
 TESTS = Path(__file__).parents[1]
 SECONDS = 20  # of the processor
+CALL_SECONDS = 10  # a loop that a changed bit makes endless is ended, as a service would do it
 PATIENCE = 300  # seconds on the clock: other work may have the processor
 RESIDENT_MIB = 2048
 ADDRESS_SPACE = 16 << 30
@@ -143,7 +144,7 @@ class Campaign:
         path, asset = folder / "case.pt2", folder / "case.ingot"
         path.write_bytes(data)
         if self.check(number, label, path, "convert", path, "-o", asset) == 0:
-            self.check(number, label, path, "run", asset, "--random-seed", 1)
+            self.check(number, label, path, "run", asset, "--random-seed", 1, "--time-limit", CALL_SECONDS)
 
     def document_case(self, number: int, random: Random, folder: Path) -> None:
         seed = random.choice(self.documents)
@@ -162,7 +163,7 @@ class Campaign:
         label = f"{seed.name} {mutate_asset(seed, asset, random)}"
         kept = folder / "kept.ingot"  # running writes a cache into the asset
         shutil.copytree(asset, kept, symlinks=True, copy_function=copy_plain)
-        self.check(number, label, kept, "run", asset, "--random-seed", 1)
+        self.check(number, label, kept, "run", asset, "--random-seed", 1, "--time-limit", CALL_SECONDS)
         if number % 4 == 0:
             self.check(number, label, kept, random.choice(LOOKS), asset)
         if number % 10 == 3:

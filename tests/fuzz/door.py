@@ -33,7 +33,7 @@ def some_input(port: ingot.Port) -> Any:
 def use_asset(path: Path) -> None:
     asset = Asset(path)
     _ = asset.is_valid, asset.metadata, asset.function_names
-    program = ingot.load(path)
+    program = ingot.load(path, time_limit=10)
     for entry in program.entry_points:
         str(entry)
         program.run_entry(entry.name, **{port.name: some_input(port) for port in entry.inputs})

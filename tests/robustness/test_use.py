@@ -18,7 +18,7 @@ import torch
 from ingot import TorchKernel, ops
 from ingot.lowering import get_operand
 from robustness.load import Plain, make_load
-from support import export
+from support import export, run_ingot
 
 
 @torch.library.custom_op("robustness::twice", mutates_args=())
@@ -227,6 +227,61 @@ def test_cancelled_calls_end_and_others_do_not() -> None:
     second.cancel()
     threads[1].join(30)
     assert isinstance(results["second"], ingot.CancelledError), results
+
+
+def test_calls_that_take_too_long_end(tmp_path: Path) -> None:
+    ingot.convert(export(Long(), (torch.eye(16),), strict=False)).save_asset(tmp_path / "long.ingot")
+    program = ingot.load(tmp_path / "long.ingot", time_limit=0.2)
+    for call in (program, program.session()):
+        start = time.monotonic()
+        with pytest.raises(ingot.UnsupportedError, match="longer than its time limit of 200 ms"):
+            call(torch.eye(16))
+        assert 0.15 < time.monotonic() - start < 20
+    command = run_ingot("run", tmp_path / "long.ingot", "--random-seed", "1", "--time-limit", "0.2")
+    assert command.returncode == 1
+    assert "time limit" in command.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import ingot, numpy as np
+
+program = ingot.load(sys.argv[1])
+program.session()  # loaded
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    program(np.eye(16, dtype=np.float32))
+except KeyboardInterrupt:
+    print("interrupted")
+
+def late(*_):
+    raise TimeoutError("late")
+
+signal.signal(signal.SIGALRM, late)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    program.session()(np.eye(16, dtype=np.float32))
+except TimeoutError as error:
+    print(error)
+"""
+
+
+def test_signals_end_long_calls(tmp_path: Path) -> None:
+    asset = tmp_path / "long.ingot"
+    ingot.convert(export(Long(), (torch.eye(16),), strict=False)).save_asset(asset)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(asset)], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "interrupted\nlate\n", done.stderr
+
+
+def test_conversions_at_the_same_time() -> None:
+    exported = export(Long(), (torch.eye(16),), strict=False)
+
+    def convert() -> None:
+        for _ in range(4):
+            ingot.convert(exported)
+            ingot.convert(torch.nn.Linear(3, 3), (torch.ones(2, 3),))
+
+    assert at_once([convert] * 6) == [None] * 6
 
 
 def test_cancelling_nothing_does_nothing(tmp_path: Path) -> None:

@@ -72,6 +72,10 @@ void cli::addLoadFlags(CLI::App &command, LoadFlags &flags) {
           },
           CLI::AsSizeValue(true).get_description()));
   command
+      .add_option("--time-limit", flags.timeLimit,
+                  "End a call that takes more seconds than this, with an error (default: no limit)")
+      ->check(numberFrom(0));
+  command
       .add_option("--matmul-precision", flags.matmulPrecision,
                   "medium: products and convolutions of float32 may round their operands to bfloat16, where the CPU is "
                   "faster then; int8: those by constant weights to integers of 8 bits (default: highest)")
@@ -122,8 +126,10 @@ Status cli::checkOutput(const std::string &path, const std::vector<std::string> 
 
 Result<ProgramHandle> cli::loadProgram(const std::string &asset, const LoadFlags &flags) {
   ingot_program *program = nullptr;
-  nlohmann::json options = {
-      {"fallback", flags.fallback}, {"memory_limit", flags.memoryLimit}, {"matmul_precision", flags.matmulPrecision}};
+  nlohmann::json options = {{"fallback", flags.fallback},
+                            {"memory_limit", flags.memoryLimit},
+                            {"time_limit", flags.timeLimit},
+                            {"matmul_precision", flags.matmulPrecision}};
   INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), options.dump().c_str(), &program)));
   return ProgramHandle(program);
 }

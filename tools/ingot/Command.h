@@ -55,6 +55,7 @@ using ProgramHandle = std::unique_ptr<ingot_program, ProgramDeleter>;
 struct LoadFlags {
   bool fallback = false;
   uint64_t memoryLimit = 0; ///< bytes, 0: none
+  double timeLimit = 0;     ///< seconds, 0: none
   std::string matmulPrecision = "highest";
 };
 void addLoadFlags(CLI::App &command, LoadFlags &flags);

@@ -69,6 +69,26 @@ TEST(Isolate, SurvivesWhateverHappensThere) {
   EXPECT_EQ(thrown.error().kind, ErrorKind::Internal);
 }
 
+TEST(Isolate, PartsMayTakeLessMemory) {
+  const auto fits = [](size_t bytes) {
+    void *taken = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return taken != MAP_FAILED && ::munmap(taken, bytes) == 0;
+  };
+  constexpr size_t kMuch = 256 << 20;
+  Result<Texts> result = runIsolated("failed", limits, [&]() -> Result<Texts> {
+    std::string seen = fits(kMuch) ? "+" : "-";
+    {
+      TighterMemory memory(64 << 20);
+      seen += fits(kMuch) ? "+" : "-";
+    }
+    return Texts{seen + (fits(kMuch) ? "+" : "-")};
+  });
+  ASSERT_TRUE(result) << result.error().str();
+  EXPECT_EQ(result->front(), "+-+");
+  TighterMemory here(64 << 20); // not in a process of its own
+  EXPECT_TRUE(fits(kMuch));
+}
+
 TEST(Isolate, LimitsTimeAndMemory) {
   IsolationLimits small{.seconds = 1, .bytes = uint64_t(64) << 20};
   Result<Texts> slow = runIsolated("takes too long", small, []() -> Result<Texts> {
