@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import statistics
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ TORCH = "torch==2.13.0"
 PAUSE = 0.05
 """Seconds; libraries spin for some milliseconds after a call."""
 TIMED = 3
+STARTS = 3
 RUNTIMES = ("eager", "compile", "onnxruntime", "openvino", "executorch", "iree", "ingot")
 
 
@@ -91,7 +93,7 @@ class Entry:
     prepare_s: float = 0.0
     """The first load of an artifact on this machine, to its first result: what compiles, compiles here."""
     start_s: float = 0.0
-    """From the start of a process to its first result; the artifact has been prepared for this machine."""
+    """From the start of a process to its first result; the artifact has been prepared for this machine. A median."""
     peak_mb: float = 0.0
     samples_ms: list[float] = field(default_factory=list)
 
@@ -144,8 +146,9 @@ def prepared(task: Task, converted: Converted, check: Any) -> Iterator[Any]:
     try:
         for name in artifacts:
             try:
-                # Once for what the runtime keeps beside the artifact, and once more to see how it starts.
-                for turn in range(2):
+                starts = []
+                # Once for what the runtime keeps beside the artifact, and then to see how it starts.
+                for turn in range(1 + STARTS):
                     if name in running:
                         running.pop(name).close()
                     running[name] = process = Process(name)
@@ -153,7 +156,9 @@ def prepared(task: Task, converted: Converted, check: Any) -> Iterator[Any]:
                     seconds = process.ask("load", **load)["seconds"]
                     if turn == 0:
                         entries[name].prepare_s = converted.first_loads.setdefault(name, seconds)
-                entries[name].start_s = time.perf_counter() - process.started
+                    else:
+                        starts.append(time.perf_counter() - process.started)
+                entries[name].start_s = statistics.median(starts)
                 outputs = task.folder / f"{name}.npz"
                 process.ask("save", outputs=str(outputs))
                 check(name, outputs)

@@ -319,6 +319,8 @@ Error endError(const std::string &failure, int number, const std::string &said) 
     return ioError("interrupted while an asset was read or compiled");
   if (number == SIGKILL)
     return ioError("the process that read or compiled an asset was killed; there may not be enough memory");
+  if (said.find("out of memory") != std::string::npos || said.find("bad_alloc") != std::string::npos)
+    return corruptError(failure).note("it asks for more memory than a program of its size may take");
   std::string end = "the process that did it ended ";
   end += number ? "with signal " + std::to_string(number) : "early";
   if (!said.empty())

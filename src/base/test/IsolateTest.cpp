@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -62,6 +63,12 @@ TEST(Isolate, SurvivesWhateverHappensThere) {
   }
   for (int number : {SIGINT, SIGTERM, SIGKILL})
     EXPECT_EQ(raise(number).error().kind, ErrorKind::Io) << number;
+  Result<Texts> starved = runIsolated("cannot be read", limits, []() -> Result<Texts> {
+    std::fputs("LLVM ERROR: out of memory\n", stderr);
+    std::abort();
+  });
+  ASSERT_FALSE(starved);
+  EXPECT_EQ(starved.error().str(), "cannot be read\n  it asks for more memory than a program of its size may take");
   Result<Texts> left = runIsolated("cannot be read", limits, []() -> Result<Texts> { ::_exit(0); });
   ASSERT_FALSE(left);
   Result<Texts> thrown = runIsolated("failed", limits, []() -> Result<Texts> { throw std::runtime_error("odd"); });
