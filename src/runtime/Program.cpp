@@ -400,7 +400,9 @@ Result<std::vector<OutputTensor>> Program::run(std::string_view entryName, std::
   CancelScope scope(own.cancellation(), impl->source.timeLimit);
   UserCall user(*entry, own);
   INGOT_TRY(const Call *call, user.prepare(inputs, given));
-  return impl->runEntry(*entry, *call);
+  INGOT_TRY(std::vector<OutputTensor> outputs, impl->runEntry(*entry, *call));
+  INGOT_CHECK(CancelScope::check()); // the last step may have been the long one
+  return outputs;
 }
 
 Result<std::vector<OutputTensor>> Program::Impl::runPlanned(Entry &entry, const Call &call) {

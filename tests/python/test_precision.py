@@ -99,3 +99,14 @@ def test_models_of_bfloat16(rows: int) -> None:
     model.bfloat16()
     mine, theirs = (got.float() - exact).abs().max(), (model(x).float() - exact).abs().max()
     assert got.dtype == torch.bfloat16 and mine <= 2 * theirs + 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_only_float32_is_rounded(tmp_path: Path, dtype: torch.dtype) -> None:
+    torch.manual_seed(4)
+    model, x = Model().to(dtype).eval(), torch.randn(1, 16, 12, 10, dtype=dtype)
+    path = tmp_path / "a.ingot"
+    ingot.convert(export(model, (x,))).save_asset(path)
+    highest = torch.as_tensor(ingot.load(path)(x))
+    for precision in ("medium", "int8"):
+        assert torch.equal(torch.as_tensor(ingot.load(path, matmul_precision=precision)(x)), highest)

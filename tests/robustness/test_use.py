@@ -242,6 +242,12 @@ def test_calls_that_take_too_long_end(tmp_path: Path) -> None:
     assert "time limit" in command.stderr
 
 
+def test_the_last_step_counts(tmp_path: Path) -> None:
+    ingot.convert(torch.nn.Linear(2000, 2000), (torch.ones(2000, 2000),)).save_asset(tmp_path / "one.ingot")
+    with pytest.raises(ingot.UnsupportedError, match="time limit of 1 ms"):
+        ingot.load(tmp_path / "one.ingot", time_limit=1e-4)(torch.ones(2000, 2000))
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import ingot, numpy as np

@@ -105,6 +105,8 @@ Result<std::unique_ptr<BoundKernel>> bindHalfMatmul(const MatmulProblem &problem
   wide.b = widened(problem.b);
   wide.result = widened(problem.result);
   wide.bDataType = problem.b.dtype;
+  // Pairs lose nothing of bfloat16, but much of float16.
+  wide.precision = problem.a.dtype == DType::BFloat16 ? Precision::BFloat16 : Precision::Highest;
   std::unique_ptr<BoundKernel> inner = makePanelMatmul(wide);
   if (!inner) {
     wide.a = operands.add(MatmulA, problem.a);

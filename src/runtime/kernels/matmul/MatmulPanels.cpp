@@ -83,8 +83,7 @@ gemm::Packing packingFor(const MatmulProblem &problem) {
   const bool isFloat = problem.a.dtype == DType::Float32 && problem.bDataType == DType::Float32;
   if (problem.precision == Precision::Int8 && isFloat && problem.k <= gemm::kMostQuadDepth && gemm::canComputeQuads())
     return gemm::Packing::Quads;
-  const bool mayRound = problem.a.dtype == DType::BFloat16 || problem.precision != Precision::Highest;
-  return mayRound && gemm::canComputePairs() ? gemm::Packing::Pairs : gemm::Packing::Single;
+  return problem.precision != Precision::Highest && gemm::canComputePairs() ? gemm::Packing::Pairs : gemm::Packing::Single;
 }
 
 } // namespace
