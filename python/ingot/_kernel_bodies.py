@@ -14,6 +14,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from ingot import _kernel_ops
 from ingot._external_calls import Call, Sizes, calls
 from ingot._lowering import arguments_of
+from ingot._tracing import tracing
 from ingot.conversion import Part
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _export(call: _ReferenceCall, sizes: Sizes) -> ExportedProgram:
             args.append(sizes.example(value))
             dims.append(torch.export.Dim.DYNAMIC)
             loose.append(torch.export.Dim.AUTO)
-    with torch.no_grad():
+    with tracing(), torch.no_grad():
         try:
             return torch.export.export(call, tuple(args), dynamic_shapes=(tuple(dims),), strict=False)
         except torch._dynamo.exc.UserError:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import AbstractContextManager
 
-tracing = threading.RLock()
-"""Held while one of its exporters runs, or its graphs are read: checks of a graph move its nodes about."""
+
+def tracing() -> AbstractContextManager[bool]:
+    """Dynamo's lock, which its compilations hold: modules have other tensors while they are traced, and checks of a
+    graph move its nodes about. A thread may take it again."""
+    from torch._dynamo.convert_frame import compile_lock
+
+    return compile_lock

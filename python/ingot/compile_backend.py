@@ -16,10 +16,10 @@ from operator import attrgetter
 from typing import Any
 
 import torch
-from torch._dynamo.convert_frame import compile_lock
 
 from ingot._compile_graph import GraphInfo, NotNative, Settings
 from ingot._compile_program import NativeGraph, make_native
+from ingot._tracing import tracing
 from ingot.errors import IngotError, UsageError
 
 _MAX_PROGRAMS = 64
@@ -119,7 +119,7 @@ class CompiledGraph:
     def _prepare(self, args: Sequence[Any]) -> _Entry | None:
         """The program for these weights, made anew if they were changed; None: eager PyTorch takes the call."""
         # Tracing changes state of the whole process, and so does Dynamo.
-        with compile_lock:
+        with tracing():
             if self._is_eager:
                 return None
             weights = [args[index] for index in self._weights]

@@ -103,7 +103,7 @@ class Origin:
     functions: Mapping[str, LoweringFunction]
 
     def stage(self) -> Staged:
-        with tracing:
+        with tracing():
             return self._stage()
 
     def _stage(self) -> Staged:
@@ -188,5 +188,5 @@ def export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shap
         raise UsageError(f"args are the model's arguments as a tuple, not {type(args).__name__}")
     if not isinstance(kwargs, Mapping | None):
         raise UsageError(f"kwargs are the model's arguments by name, as a dict, not {type(kwargs).__name__}")
-    with tracing, torch.no_grad():
+    with tracing(), torch.no_grad():
         return torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict)

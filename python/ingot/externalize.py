@@ -18,6 +18,7 @@ import torch
 from ingot import _external_ops
 from ingot._external_calls import Call, NonTensorInputError, Sizes, calls, dynamic_shapes, example_arguments, read_call
 from ingot._external_share import fingerprint, with_weights_of
+from ingot._tracing import tracing
 from ingot.composite import CompositeDecl, generate_composite_decl
 from ingot.decompositions import get_decomp_table
 
@@ -338,7 +339,7 @@ class _Exporter:
 
     def _export_module(self, module: torch.nn.Module, call: Call, sizes: Sizes) -> ExportedProgram:
         args, kwargs = example_arguments(call, sizes)
-        with torch.no_grad():
+        with tracing(), torch.no_grad():
             try:
                 shapes = dynamic_shapes(call, sizes.dim)
                 exported = torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=False)

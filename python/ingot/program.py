@@ -151,7 +151,7 @@ class Program:
         if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 0:
             raise UsageError(f"memory_limit is a number of bytes, or 0 for none, not {memory_limit!r}")
         if isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 <= time_limit <= 1e9:
-            raise UsageError(f"time_limit is a number of seconds, or 0 for none, not {time_limit!r}")
+            raise UsageError(f"time_limit is a number of seconds up to 1e9, or 0 for none, not {time_limit!r}")
         self._returns_torch = _returns_torch
         if matmul_precision not in ("highest", "medium", "int8"):
             raise UsageError(f"matmul_precision is 'highest', 'medium' or 'int8', not {matmul_precision!r}")
@@ -391,7 +391,8 @@ def load(
     `matmul_precision="medium"` lets products and convolutions of float32 round their operands to bfloat16, on CPUs that
     multiply that faster; sums stay in float32. The results have about three digits then. `"int8"` lets those by
     constant weights round them to integers of 8 bits instead, each row, image and filter with a scale of its own: one
-    to two digits. Numbers that are not finite make NaN of all results of their row or image.
+    to two digits. Convolutions of float16 and bfloat16 models are computed in float32 and count as such; their products
+    do not. Numbers that are not finite make NaN of all results of their row or image.
     """
     return Program(
         path, fallback=fallback, memory_limit=memory_limit, time_limit=time_limit, matmul_precision=matmul_precision

@@ -20,6 +20,7 @@ from ingot._eager import Eager, copied, plain, same_buffers, seeded
 from ingot._external_ops import NAMESPACE
 from ingot._progress import Progress, ProgressOption
 from ingot._serialize import weight_ref
+from ingot._tracing import tracing
 from ingot.conversion import Origin, Part, export
 from ingot.errors import UnsupportedError, UsageError
 from ingot.program import Program
@@ -285,7 +286,7 @@ def _compared_with(
     how: _How,
 ) -> Verification:
     """The report, or another one if the model's own results are not those of the graph."""
-    with torch.no_grad(), seeded(), same_buffers(model):
+    with tracing(), torch.no_grad(), seeded(), same_buffers(model):
         own = model(*copied(args), **copied(kwargs))
     problem = _difference(_leaves(own), _leaves(results), how) or _other_difference(own, results)
     if not problem:

@@ -296,7 +296,7 @@ void followCaller(pid_t caller) {
   followCaller(caller);
   words.capture();
   if (scratch)
-    ::setenv("TMPDIR", scratch->path().c_str(), 1);
+    ScratchFolder::setParent(scratch->path());
   forgetCaller();
   applyLimits(limits);
   const bool isSent = writeAll(descriptor, pack(runHere(work)));

@@ -10,9 +10,16 @@ namespace fs = std::filesystem;
 
 namespace ingot {
 
+static std::string &chosenParent() {
+  static std::string path;
+  return path;
+}
+
+void ScratchFolder::setParent(std::string path) { chosenParent() = std::move(path); }
+
 Result<ScratchFolder> ScratchFolder::make() {
   std::error_code failure;
-  const fs::path parent = fs::temp_directory_path(failure);
+  const fs::path parent = chosenParent().empty() ? fs::temp_directory_path(failure) : fs::path(chosenParent());
   if (failure)
     return ioError("there is no folder for temporary files (TMPDIR): " + failure.message());
   std::string path = (parent / "ingot-XXXXXX").string();

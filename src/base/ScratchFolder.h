@@ -13,6 +13,9 @@ namespace ingot {
 class ScratchFolder {
 public:
   static Result<ScratchFolder> make();
+  /// Where later ones go instead. For a process of one thread that must not change its environment: the lock of that may
+  /// be held by a thread that a fork has left behind.
+  static void setParent(std::string path);
   ScratchFolder(ScratchFolder &&other) noexcept : folder(std::exchange(other.folder, "")) {}
   ScratchFolder &operator=(ScratchFolder &&) = delete;
   ~ScratchFolder();

@@ -163,8 +163,7 @@ Status writeState(States *states, const char *name, const ingot_tensor *value) {
 Status resetStates(States *states) {
   if (!states)
     return usageError("an argument is NULL");
-  states->reset();
-  return {};
+  return states->reset();
 }
 
 Status cancel(States *states) {
@@ -223,7 +222,7 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
     else if (key == "memory_limit")
       return usageError("option `" + key + "` must be a number of bytes, or 0 for none");
     else if (key == "time_limit")
-      return usageError("option `" + key + "` must be a number of seconds, or 0 for none");
+      return usageError("option `" + key + "` must be a number of seconds up to 1e9, or 0 for none");
     else if (key == "matmul_precision")
       return usageError("option `" + key + "` must be \"highest\", \"medium\" or \"int8\"");
     else

@@ -62,8 +62,9 @@ Result<const Call *> UserCall::prepare(std::span<const TensorView> plain, std::s
       call.memory[i].data = static_cast<std::byte *>(given[i]->data);
       continue;
     }
-    if (!lock)
-      lock = states.lock();
+    if (!lock) {
+      INGOT_TRY(lock, states.lock());
+    }
     call.memory[i] = {states.current(*entry.states[i]), entry.states[i]};
   }
   return &call;

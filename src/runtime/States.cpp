@@ -38,8 +38,7 @@ Status States::create(const ProgramSource &source) {
     for (const State &state : function.states)
       if (!state.isArgument())
         INGOT_CHECK(add(function, state, source));
-  reset();
-  return {};
+  return reset();
 }
 
 Status States::add(const Function &function, const State &state, const ProgramSource &source) {
@@ -61,11 +60,19 @@ Status States::add(const Function &function, const State &state, const ProgramSo
   return {};
 }
 
-void States::reset() {
-  std::lock_guard guard(mutex);
+Result<std::unique_lock<ForkFreedMutex>> States::lock() const {
+  if (mutex.isMine())
+    return usageError("the states are in use by a call of this thread")
+        .note("a signal handler or an operator that runs during a call must use a session of its own");
+  return std::unique_lock(mutex);
+}
+
+Status States::reset() {
+  INGOT_TRY(const auto held, lock());
   for (Slot &slot : slots)
     if (slot.bytes > 0)
       std::memcpy(slot.current().get(), slot.initial.data(), slot.bytes);
+  return {};
 }
 
 std::optional<size_t> States::find(std::string_view name) const {
@@ -94,7 +101,7 @@ Result<OutputTensor> States::read(std::string_view name) const {
   INGOT_TRY(size_t state, require(name));
   OutputTensor copy{slots[state].desc, nullptr};
   INGOT_TRY(copy.data, allocateBlock(slots[state].bytes));
-  auto held = lock();
+  INGOT_TRY(const auto held, lock());
   std::memcpy(copy.data.get(), current(state), slots[state].bytes);
   return copy;
 }
@@ -106,7 +113,7 @@ Status States::write(std::string_view name, const TensorView &value) {
     return usageError("state `" + std::string(name) + "` is " + describe(desc) + ", got " + describe(value.desc));
   if (!value.data && slots[state].bytes > 0)
     return usageError("state `" + std::string(name) + "`: the data pointer is null");
-  auto held = lock();
+  INGOT_TRY(const auto held, lock());
   StridedCopy(desc.sizes, value.desc.strides, desc.strides, byteSize(desc.dtype)).run(value.data, current(state));
   return {};
 }

@@ -16,7 +16,7 @@ public:
   /// Allocates every state of the plan and gives it its initial value.
   Status create(const ProgramSource &source);
   /// Gives every state its initial value.
-  void reset();
+  Status reset();
   /// A copy of a state's value.
   Result<OutputTensor> read(std::string_view name) const;
   Status write(std::string_view name, const TensorView &value);
@@ -30,7 +30,9 @@ public:
   Cancellation &cancellation() { return cancelled; }
 
   /// Held while a call reads and replaces states. A process that forks during the call has what the call has done so far.
-  std::unique_lock<ForkFreedMutex> lock() const { return std::unique_lock(mutex); }
+  /// An error where a call of this thread has them, which would wait for itself: handlers of signals and operators of the
+  /// caller's run in the middle of one.
+  Result<std::unique_lock<ForkFreedMutex>> lock() const;
 
   // Only with the lock held.
   std::byte *current(size_t state) const { return slots[state].current().get(); }

@@ -61,7 +61,8 @@ class Outcome:
             return ""
         if self.code != 1:
             return f"exit code {self.code}"
-        if self.kind() not in KINDS or not self.errors.startswith("error: "):
+        said = [line for line in self.errors.splitlines() if not line.startswith("ingot: warn: ")]
+        if self.kind() not in KINDS or not said or not said[0].startswith("error: "):
             return f"no clean error ({self.kind()})"
         return ""
 

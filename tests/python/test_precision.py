@@ -102,11 +102,25 @@ def test_models_of_bfloat16(rows: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_only_float32_is_rounded(tmp_path: Path, dtype: torch.dtype) -> None:
+def test_only_products_of_float32_are_rounded(tmp_path: Path, dtype: torch.dtype) -> None:
     torch.manual_seed(4)
-    model, x = Model().to(dtype).eval(), torch.randn(1, 16, 12, 10, dtype=dtype)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 48), torch.nn.GELU(), torch.nn.Linear(48, 33)).to(dtype)
+    x = torch.randn(5, 64, dtype=dtype)
     path = tmp_path / "a.ingot"
     ingot.convert(export(model, (x,))).save_asset(path)
     highest = torch.as_tensor(ingot.load(path)(x))
     for precision in ("medium", "int8"):
         assert torch.equal(torch.as_tensor(ingot.load(path, matmul_precision=precision)(x)), highest)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_convolutions_of_half_types(tmp_path: Path, dtype: torch.dtype) -> None:
+    """They are computed in float32, and count as such."""
+    torch.manual_seed(5)
+    model, x = Model().to(dtype).eval(), torch.randn(1, 16, 12, 10, dtype=dtype)
+    path = tmp_path / "a.ingot"
+    ingot.convert(export(model, (x,))).save_asset(path)
+    wanted = model(x).float()
+    for precision, most in (("highest", 2e-2), ("medium", 2e-2), ("int8", 4e-2)):
+        result = torch.as_tensor(ingot.load(path, matmul_precision=precision)(x)).float()
+        assert (result - wanted).norm() / wanted.norm() < most

@@ -279,6 +279,86 @@ def test_signals_end_long_calls(tmp_path: Path) -> None:
     assert done.stdout == "interrupted\nlate\n", done.stderr
 
 
+COUNTED = """
+import os, signal, sys, threading
+import ingot, numpy as np
+
+program = ingot.load(sys.argv[1])
+x = np.eye(16, dtype=np.float32)
+
+def handler(*_):
+    program.read_state("count")
+
+signal.signal(signal.SIGUSR1, handler)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+try:
+    program(x)
+except ingot.UsageError as error:
+    print(str(error).splitlines()[0])
+program.reset_states()
+"""
+
+
+class Counted(Long):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(1)
+        return super().forward(x) + self.count
+
+
+def test_handlers_cannot_wait_for_the_call_they_interrupt(tmp_path: Path) -> None:
+    asset = tmp_path / "counted.ingot"
+    ingot.convert(export(Counted(), (torch.eye(16),), strict=False)).save_asset(asset)
+    done = subprocess.run([sys.executable, "-c", COUNTED, str(asset)], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "the states are in use by a call of this thread\n", done.stderr
+
+
+@torch.library.custom_op("robustness::interrupted", mutates_args=())
+def interrupted(x: torch.Tensor) -> torch.Tensor:
+    signal.raise_signal(signal.SIGINT)
+    return x.clone()
+
+
+interrupted.register_fake(lambda x: torch.empty_like(x))
+
+
+class Interrupted(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return interrupted(x) + 1
+
+
+def test_interrupts_in_operators_stay_interrupts() -> None:
+    program = ingot.convert(Interrupted(), (torch.ones(3),), fallback=True)
+    compiled = torch.compile(Interrupted(), backend="ingot", options={"fallback": True})
+    for call in (program, compiled):
+        with pytest.raises(KeyboardInterrupt):
+            call(torch.ones(3))
+
+
+def test_loading_while_the_environment_changes(tmp_path: Path) -> None:
+    """A lock of the C library may be held by another thread when a process is made to compile in."""
+    program = ingot.convert(Plain(), (torch.ones(2, 24),))
+    ended = threading.Event()
+
+    def change() -> None:
+        while not ended.is_set():
+            os.environ["INGOT_TEST_CHANGES"] = "yes"
+            os.environ.pop("INGOT_TEST_CHANGES")
+
+    def load() -> None:
+        try:
+            for number in range(20):
+                program.save_asset(tmp_path / f"{number}.ingot")
+                ingot.load(tmp_path / f"{number}.ingot")(torch.ones(2, 24))
+        finally:
+            ended.set()
+
+    assert at_once([change, load]) == [None, None]
+
+
 def test_conversions_at_the_same_time() -> None:
     exported = export(Long(), (torch.eye(16),), strict=False)
 

@@ -72,7 +72,7 @@ def export_model(
 
 
 def _export(model: torch.nn.Module, inputs: Any, named: Any, dynamic_shapes: Any) -> ExportedProgram:
-    with tracing, torch.no_grad():
+    with tracing(), torch.no_grad():
         return torch.export.export(model, inputs, named, dynamic_shapes=dynamic_shapes, strict=False)
 
 
@@ -110,7 +110,7 @@ def _export_as_if_on_cpu(model: torch.nn.Module, inputs: Any, named: Any, dynami
     def fake_input(value: Any) -> Any:
         return fake(value) if _is_on_meta(value) else value
 
-    with tracing, _replaced_tensors(model, fake), torch.device("cpu"):
+    with tracing(), _replaced_tensors(model, fake), torch.device("cpu"):
         inputs, named = pytree.tree_map(fake_input, (inputs, named))
         return _export(model, inputs, named, dynamic_shapes)
 

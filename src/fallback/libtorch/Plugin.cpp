@@ -148,7 +148,12 @@ Result<FallbackResults *> call(const FallbackCall &request) {
 Error errorOf(const std::exception &exception, ErrorKind kind) {
   // Operators in Python leave their exception in the interpreter and throw one without a text.
   std::string message = takePythonError();
-  return {kind, message.empty() ? exception.what() : message};
+  if (!message.empty())
+    return {kind, std::move(message)};
+  message = exception.what();
+  if (message.starts_with("KeyboardInterrupt"))
+    leaveInterrupt();
+  return {kind, std::move(message)};
 }
 
 /// The boundary of the library: no exception passes, errors become a kind and a message.

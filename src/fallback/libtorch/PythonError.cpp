@@ -19,6 +19,11 @@ struct Python {
   const char *(*utf8)(Object);
   void (*decref)(Object);
   void (*clear)();
+  void (*restore)(Object type, Object value, Object trace);
+  int (*matches)(Object type, Object expected);
+  Object *exception; ///< the class of all that is no wish to end
+  Object *interrupt;
+  void (*set)(Object type);
 
   bool find() {
     bool found = true;
@@ -36,6 +41,11 @@ struct Python {
     get(utf8, "PyUnicode_AsUTF8");
     get(decref, "Py_DecRef");
     get(clear, "PyErr_Clear");
+    get(restore, "PyErr_Restore");
+    get(matches, "PyErr_GivenExceptionMatches");
+    get(exception, "PyExc_Exception");
+    get(interrupt, "PyExc_KeyboardInterrupt");
+    get(set, "PyErr_SetNone");
     return found && isInitialized() != 0;
   }
 
@@ -62,12 +72,26 @@ std::string takePythonError() {
     python.normalize(&type, &value, &trace);
     Python::Object name = python.attribute(type, "__name__");
     message = python.text(name) + ": " + python.text(value);
-    for (Python::Object object : {name, type, value, trace})
-      python.decref(object);
+    python.decref(name);
     python.clear();
+    if (python.matches(type, *python.exception) == 0) {
+      python.restore(type, value, trace); // KeyboardInterrupt and its like go on where Python called us
+    } else {
+      for (Python::Object object : {type, value, trace})
+        python.decref(object);
+    }
   }
   python.release(state);
   return message;
+}
+
+void leaveInterrupt() {
+  Python python{};
+  if (!python.find())
+    return;
+  const int state = python.ensure();
+  python.set(*python.interrupt);
+  python.release(state);
 }
 
 } // namespace ingot::fallback

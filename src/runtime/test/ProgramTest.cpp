@@ -181,7 +181,7 @@ TEST(Program, StatesSurviveCalls) {
     auto value = program->states().read("total");
     ASSERT_OK(value);
     EXPECT_EQ(contentOf(*value), (Floats{15, 30, 45}));
-    program->states().reset();
+    ASSERT_TRUE(program->states().reset());
     EXPECT_EQ(contentOf(*program->states().read("total")), weight);
     Floats other = {7, 8, 9};
     ASSERT_OK(program->states().write("total", viewOf(other, {3, 1})));
