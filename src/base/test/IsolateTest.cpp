@@ -1,5 +1,6 @@
 #include "base/Isolate.h"
 
+#include "base/ScratchFolder.h"
 #include "base/test/TemporaryFolder.h"
 
 #include <atomic>
@@ -199,9 +200,10 @@ TEST(Isolate, TemporaryFilesGoWithTheChild) {
   test::TemporaryFolder folder;
   test::TmpDir tmp(folder.path());
   Result<Texts> result = runIsolated("failed", limits, []() -> Result<Texts> {
-    std::string path = std::string(::getenv("TMPDIR")) + "/left";
-    ::close(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
-    ::abort();
+    Result<ScratchFolder> left = ScratchFolder::make();
+    if (left && left->write("file", "text"))
+      ::abort();
+    return Texts{};
   });
   EXPECT_FALSE(result);
   EXPECT_EQ(folder.entryCount(), 0u);
