@@ -262,7 +262,9 @@ Value vectorNorm(LowerContext &ctx, Value x, double p, ArrayRef<int64_t> dims) {
     Value isThere = ctx.cast(ctx.compare<NeOp>(size, 0), dtypeOf(size));
     return ctx.reduce(ReduceKind::Sum, isThere, dims);
   }
-  if (p == 1)
+  // A power of a single number could leave the range of its type, and eager does not compute it.
+  const bool areSingles = llvm::all_of(dims, [&](int64_t axis) { return shapeOf(x)[static_cast<size_t>(axis)] == 1; });
+  if (p == 1 || areSingles)
     return ctx.reduce(ReduceKind::Sum, size, dims);
   if (p == 2) {
     Value squares = ctx.reduce(ReduceKind::Sum, ctx.binary<MulOp>(size, size), dims);
