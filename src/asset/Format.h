@@ -53,6 +53,7 @@ inline constexpr std::string_view kPlanFile = "plan.json";
 inline constexpr std::string_view kKernelsFile = "kernels.so";
 inline constexpr std::string_view kMetaFile = "meta.json";
 inline constexpr std::string_view kPreparedFile = "prepared.bin";
+inline constexpr std::string_view kPackedFile = "packed.bin";
 inline constexpr std::string_view kIntactFile = "intact";
 /// Of plans and compiled functions: entries of another one are made anew. Count it up with every change of either.
 inline constexpr int kCacheFormat = 2;

@@ -77,10 +77,14 @@ void PreparedFile::add(std::span<const std::byte> buffer) { added.push_back(buff
 bool PreparedFile::isIntact() {
   if (!check.valid() || check.get())
     return true;
+  startAnew();
+  return false;
+}
+
+void PreparedFile::startAnew() {
   file = nullptr;
   offset = kHeaderBytes;
   added.clear();
-  return false;
 }
 
 void PreparedFile::save(asset::IntactFiles &intact) {

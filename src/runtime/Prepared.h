@@ -21,7 +21,12 @@ public:
 
   /// The next buffers, read-only; none where they have to be computed and given to `add`.
   std::vector<const std::byte *> take(std::span<const size_t> sizes);
+  /// `buffer` must stay where it is until `save`.
   void add(std::span<const std::byte> buffer);
+  /// Whoever has this has what was taken.
+  std::shared_ptr<const void> owner() const { return file; }
+  /// The file is out of use: what is added takes its place.
+  void startAnew();
   /// Waits for the checksum. If it is wrong, nothing that was taken may be used, and the file is out of use from now on.
   bool isIntact();
   /// Writes what was added, if it is worth it. The program runs without the file, so that failures do not matter.

@@ -52,6 +52,7 @@ Status Program::Impl::prepare() {
   INGOT_CHECK(holdStates());
   INGOT_CHECK(states.create(source));
   prepared = PreparedFile(source.preparedPath, source.preparedKey, source.intact);
+  packed.open(source.packedPath, source.preparedKey, source.intact);
   do {
     entries.clear();
     for (const Function &function : source.plan.functions) {
@@ -62,9 +63,19 @@ Status Program::Impl::prepare() {
   if (source.finishChecks)
     INGOT_CHECK(source.finishChecks(source.intact));
   prepared.save(source.intact); // only what comes from weights that are in order
+  packed.offer(constants());
   source.intact.save();
   description = describePlan(source.plan);
   return {};
+}
+
+std::vector<std::span<const std::byte>> Program::Impl::constants() const {
+  std::vector<std::span<const std::byte>> all;
+  for (const std::unique_ptr<Entry> &entry : entries)
+    for (const std::optional<KnownValue> &known : entry->environment.known)
+      if (known && known->data)
+        all.emplace_back(static_cast<const std::byte *>(known->data), known->bytes);
+  return all;
 }
 
 Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &function) {
@@ -289,6 +300,7 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, const C
   INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bind(entry.environment, descs));
   INGOT_CHECK(checkBudget(*binding, "this call of `" + function.name + "`"));
   entry.cache.add(key, binding);
+  packed.save(source.intact);
   return binding;
 }
 

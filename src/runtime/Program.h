@@ -35,6 +35,7 @@ struct ProgramSource {
   asset::IntactFiles intact; ///< what need not be checked again
   /// A file for what the prologues compute, and what it depends on (Prepared.h); empty: none.
   std::string preparedPath, preparedKey;
+  std::string packedPath;                   ///< likewise for the panels that kernels make of constants (Packed.h)
   uint64_t memoryLimit = 0;                 ///< as LoadOptions::memoryLimit
   uint64_t timeLimit = 0;                   ///< as LoadOptions::timeLimit
   Precision precision = Precision::Highest; ///< as LoadOptions::precision

@@ -5,7 +5,7 @@
 #include "runtime/KernelLibrary.h"
 #include "runtime/MemoryBudget.h"
 #include "runtime/MemoryPool.h"
-#include "runtime/Prepared.h"
+#include "runtime/Packed.h"
 #include "runtime/Program.h"
 #include "runtime/States.h"
 
@@ -84,6 +84,7 @@ struct Program::Impl {
   States states;
   MemoryPool memory;
   PreparedFile prepared;
+  PackedFile packed;
   MemoryBudget budget;
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;
@@ -92,6 +93,8 @@ struct Program::Impl {
   std::map<std::pair<const void *, BindingKey>, std::shared_ptr<std::byte>> constantCopies;
 
   Status prepare();
+  /// In the order of entry points and their values.
+  std::vector<std::span<const std::byte>> constants() const;
   Result<std::unique_ptr<Entry>> prepareEntry(const Function &function);
   Status defineConstants(Entry &entry);
   Result<bool> placePrepared(Entry &entry, const Binding &binding, std::span<std::byte *> bases);

@@ -120,6 +120,7 @@ Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const Lo
   parts.kernelLibrary = special->kernels;
   parts.keepAlive = source;
   parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
+  parts.packedPath = special->folder + "/" + std::string(asset::kPackedFile);
   parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
   parts.memoryLimit = options.memoryLimit;
   parts.timeLimit = options.timeLimit;

@@ -20,6 +20,8 @@ from property.case import WIDE_DTYPES, Case, namespace, read_names, split, targe
 from property.undetermined import reason_against
 
 SHADOWS = 2
+# So many must agree with eager before a result that differs from it counts as wrong.
+MANY_SHADOWS = 64
 # Units in the last place by which operands and results of a line that rounds are moved.
 OPERAND_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
 RESULT_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
@@ -73,9 +75,9 @@ def execute(line: str, values: dict[str, Any], scope: Mapping[str, Any]) -> None
 class Evaluation:
     """The values of a case after some of its lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, shadows: int = SHADOWS) -> None:
         self.values: dict[str, torch.Tensor] = {}
-        self.shadows: list[dict[str, torch.Tensor]] = [{} for _ in range(SHADOWS)]
+        self.shadows: list[dict[str, torch.Tensor]] = [{} for _ in range(shadows)]
 
     def define(self, name: str, value: torch.Tensor) -> None:
         self.values[name] = value
@@ -115,7 +117,7 @@ class Evaluation:
         if not rounds:
             execute(line, shadow, SCOPE)
             return
-        generator = torch.Generator().manual_seed(len(self.values) * SHADOWS + number)
+        generator = torch.Generator().manual_seed(len(self.values) * len(self.shadows) + number)
         name, _ = split(line)
         # In place, the target must stay where it is, since others may be views of it.
         local = {
@@ -163,16 +165,20 @@ def is_close(other: torch.Tensor, value: torch.Tensor, part: float = 0.5) -> boo
     return torch.allclose(widen(other), widen(value), rtol=relative, atol=absolute, equal_nan=True)
 
 
-def start(case: Case, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Evaluation:
-    evaluation = Evaluation()
+def start(
+    case: Case, shapes: Mapping[str, tuple[int, ...]] | None = None, shadows: int = SHADOWS
+) -> Evaluation:
+    evaluation = Evaluation(shadows)
     for given in (*case.inputs, *case.constants):
         evaluation.define(given.name, given.make((shapes or {}).get(given.name)))
     return evaluation
 
 
-def check_determined(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int) -> None:
+def check_determined(
+    case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int, shadows: int = SHADOWS
+) -> None:
     """Raises UndeterminedError unless every line of so many calls has results to compare."""
-    evaluation = start(case, shapes)
+    evaluation = start(case, shapes, shadows)
     for call in range(calls):
         if call:
             for given in case.inputs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from property.case import Case, Input, read_names, split, target
 from property.check import Verdict, check
 
 SECONDS = 60
+# What has become small by then is small enough.
+SECONDS_PER_SHRINKING = 240
 
 
 def check_apart(case: Case, seed: int = 0) -> Verdict:
@@ -30,13 +33,15 @@ def check_apart(case: Case, seed: int = 0) -> Verdict:
 
 def shrink(case: Case, seed: int, test: Callable[[Case, int], Verdict] = check_apart) -> tuple[Case, Verdict]:
     """The smallest case found that is bad in the same way, and what is wrong with it."""
-    best = test(case, seed)
+    best, end = test(case, seed), time.monotonic() + SECONDS_PER_SHRINKING
     if not best.is_bad:
         return case, best
     improved = True
     while improved:
         improved = False
         for smaller in smaller_cases(case):
+            if time.monotonic() > end:
+                return case, best
             verdict = test(smaller, seed)
             if verdict.status == best.status:
                 case, best, improved = smaller, verdict, True

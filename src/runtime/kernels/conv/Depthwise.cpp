@@ -237,7 +237,7 @@ private:
 
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem) {
   const bool hasOneFilterEach = problem.groups == problem.inChannels() && problem.groups == problem.outChannels();
-  if (!gemm::canComputeTiles() || !problem.weightData || problem.transposed || !hasOneFilterEach ||
+  if (!avx512::isThere() || !problem.weightData || problem.transposed || !hasOneFilterEach ||
       problem.spatialRank() > 2 || problem.residual || (problem.bias && !problem.bias->isContiguous()))
     return nullptr;
   const Geometry g(problem);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace ingot {
 
@@ -27,39 +28,45 @@ constexpr int64_t kPatches = 4 * kTileRows;
 constexpr int64_t kMinChannels = 48, kMinPatches = 32, kMaxFilterBytes = 6 << 20;
 constexpr float kZeros[kPanel] = {};
 
+/// Channels that are transformed at once. Functions over them become part of callers that say which instructions they may use.
+using Sixteen = float __attribute__((vector_size(64)));
+using Eight = float __attribute__((vector_size(32)));
+#define INGOT_PART __attribute__((always_inline)) inline
+
+template <typename V> INGOT_PART void load(V &to, const float *from) { std::memcpy(&to, from, sizeof(V)); }
+template <typename V> INGOT_PART void store(float *to, const V &from) { std::memcpy(to, &from, sizeof(V)); }
+
 /// Sums and differences of four rows, for the input.
-INGOT_AVX512_INLINE void spread(const __m512 (&d)[4], __m512 (&t)[4]) {
-  t[0] = _mm512_sub_ps(d[0], d[2]);
-  t[1] = _mm512_add_ps(d[1], d[2]);
-  t[2] = _mm512_sub_ps(d[2], d[1]);
-  t[3] = _mm512_sub_ps(d[1], d[3]);
+template <typename V> INGOT_PART void spread(const V (&d)[4], V (&t)[4]) {
+  t[0] = d[0] - d[2];
+  t[1] = d[1] + d[2];
+  t[2] = d[2] - d[1];
+  t[3] = d[1] - d[3];
 }
 
-/// All channels of a patch, whose pixels are at `pixels`; element i goes to to[i * stride].
-INGOT_AVX512 void transformPatch(const std::array<const float *, kPoints> &pixels, int64_t channels, float *to,
-                                 int64_t stride) {
-  for (int64_t c = 0; c < channels; c += avx512::kLanes) {
-    const __mmask16 mask = avx512::firstOf(channels - c);
-    __m512 rows[4][4];
+using Pixels = std::array<const float *, kPoints>;
+
+/// Some channels of a patch, whose pixels are at `pixels`; element i goes to to[i * stride].
+template <typename V> INGOT_PART void transformAt(const Pixels &pixels, int64_t c, float *to, int64_t stride) {
+  V rows[4][4];
 #pragma unroll
-    for (size_t x = 0; x < 4; ++x) {
-      __m512 column[4], spreadColumn[4];
+  for (size_t x = 0; x < 4; ++x) {
+    V column[4], spreadColumn[4];
 #pragma unroll
-      for (size_t y = 0; y < 4; ++y)
-        column[y] = _mm512_maskz_loadu_ps(mask, pixels[y * 4 + x] + c);
-      spread(column, spreadColumn);
+    for (size_t y = 0; y < 4; ++y)
+      load(column[y], pixels[y * 4 + x] + c);
+    spread(column, spreadColumn);
 #pragma unroll
-      for (size_t y = 0; y < 4; ++y)
-        rows[y][x] = spreadColumn[y];
-    }
+    for (size_t y = 0; y < 4; ++y)
+      rows[y][x] = spreadColumn[y];
+  }
 #pragma unroll
-    for (int64_t y = 0; y < 4; ++y) {
-      __m512 row[4];
-      spread(rows[y], row);
+  for (int64_t y = 0; y < 4; ++y) {
+    V row[4];
+    spread(rows[y], row);
 #pragma unroll
-      for (int64_t x = 0; x < 4; ++x)
-        _mm512_mask_storeu_ps(to + (y * 4 + x) * stride + c, mask, row[x]);
-    }
+    for (int64_t x = 0; x < 4; ++x)
+      store(to + (y * 4 + x) * stride + c, row[x]);
   }
 }
 
@@ -71,41 +78,65 @@ struct Target {
   gemm::Limits limits;
 };
 
-INGOT_AVX512_INLINE void gather(__m512 a, __m512 b, __m512 c, __m512 d, __m512 &first, __m512 &second) {
-  first = _mm512_add_ps(_mm512_add_ps(a, b), c);
-  second = _mm512_sub_ps(_mm512_sub_ps(b, c), d);
+template <typename V> INGOT_PART void gather(const V &a, const V &b, const V &c, const V &d, V &first, V &second) {
+  first = a + b + c;
+  second = b - c - d;
 }
 
-/// Sixteen channels of one patch of sums; element i is at sums[i * stride].
-INGOT_AVX512_INLINE void finishLanes(const float *sums, int64_t stride, const Target &target, int64_t channel,
-                                     __mmask16 mask) {
-  __m512 upper[4], lower[4], results[4];
+/// Some channels of one patch of sums; element i is at sums[i * stride].
+template <typename V>
+INGOT_PART void finishAt(const float *sums, int64_t stride, const Target &target, int64_t channel) {
+  V upper[4], lower[4], results[4], bias = {};
 #pragma unroll
-  for (int64_t x = 0; x < 4; ++x)
-    gather(_mm512_loadu_ps(sums + x * stride), _mm512_loadu_ps(sums + (4 + x) * stride),
-           _mm512_loadu_ps(sums + (8 + x) * stride), _mm512_loadu_ps(sums + (12 + x) * stride), upper[x], lower[x]);
+  for (int64_t x = 0; x < 4; ++x) {
+    V column[4];
+#pragma unroll
+    for (int64_t y = 0; y < 4; ++y)
+      load(column[y], sums + (4 * y + x) * stride);
+    gather(column[0], column[1], column[2], column[3], upper[x], lower[x]);
+  }
   gather(upper[0], upper[1], upper[2], upper[3], results[0], results[1]);
   gather(lower[0], lower[1], lower[2], lower[3], results[2], results[3]);
-  const __m512 bias = target.bias ? _mm512_maskz_loadu_ps(mask, target.bias + channel) : _mm512_setzero_ps();
-  const __m512 floor = _mm512_set1_ps(target.limits.floor), ceiling = _mm512_set1_ps(target.limits.ceiling);
+  if (target.bias)
+    load(bias, target.bias + channel);
+  const V floor = target.limits.floor - V{}, ceiling = target.limits.ceiling - V{};
 #pragma unroll
   for (size_t i = 0; i < 4; ++i) {
     if (target.offsets[i] < 0)
       continue;
     const int64_t offset = target.offsets[i] + channel;
-    __m512 value = _mm512_add_ps(results[i], bias);
+    V value = results[i] + bias, added = {};
     if (target.added)
-      value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, target.added + offset));
-    _mm512_mask_storeu_ps(target.out + offset, mask, avx512::limited(value, floor, ceiling));
+      load(added, target.added + offset);
+    value = target.added ? value + added : value;
+    // A NaN is neither below the floor nor above the ceiling.
+    value = value < floor ? floor : value;
+    store(target.out + offset, value > ceiling ? ceiling : value);
   }
 }
 
-/// `columns` channels from `channel` on.
-INGOT_AVX512 void finishPatch(const float *sums, int64_t stride, const Target &target, int64_t channel,
-                              int64_t columns) {
-  for (int64_t c = 0; c < columns; c += avx512::kLanes)
-    finishLanes(sums + c, stride, target, channel + c, avx512::firstOf(columns - c));
-}
+/// The functions for registers of one kind: all channels, so many at once, and the rest one by one.
+#define INGOT_WINOGRAD(NAME, V, MARK)                                                                                  \
+  MARK void transformPatch##NAME(const Pixels &pixels, int64_t channels, float *to, int64_t stride) {                  \
+    constexpr int64_t lanes = sizeof(V) / sizeof(float);                                                               \
+    int64_t c = 0;                                                                                                     \
+    for (; c + lanes <= channels; c += lanes)                                                                          \
+      transformAt<V>(pixels, c, to, stride);                                                                           \
+    for (; c < channels; ++c)                                                                                          \
+      transformAt<float>(pixels, c, to, stride);                                                                       \
+  }                                                                                                                    \
+  MARK void finishPatch##NAME(const float *sums, int64_t stride, const Target &target, int64_t channel,                \
+                              int64_t columns) {                                                                       \
+    constexpr int64_t lanes = sizeof(V) / sizeof(float);                                                               \
+    int64_t c = 0;                                                                                                     \
+    for (; c + lanes <= columns; c += lanes)                                                                           \
+      finishAt<V>(sums + c, stride, target, channel + c);                                                              \
+    for (; c < columns; ++c)                                                                                           \
+      finishAt<float>(sums + c, stride, target, channel + c);                                                          \
+  }
+INGOT_WINOGRAD(512, Sixteen, INGOT_AVX512)
+INGOT_WINOGRAD(256, Eight, INGOT_AVX2)
+#undef INGOT_WINOGRAD
 
 gemm::PanelSource filterSource(const ConvProblem &problem, const Geometry &g) {
   const std::vector<int64_t> &strides = problem.weight.strides;
@@ -167,8 +198,8 @@ private:
   }
 
   /// The pixels of patch `index`, those outside of the image from a line of zeros.
-  std::array<const float *, kPoints> pixelsOf(const float *x, int64_t index) const {
-    std::array<const float *, kPoints> pixels;
+  Pixels pixelsOf(const float *x, int64_t index) const {
+    Pixels pixels;
     const int64_t image = index / (patchesDown * patchesAcross);
     const int64_t top = index / patchesAcross % patchesDown * 2 - g.low.height;
     const int64_t left = index % patchesAcross * 2 - g.low.width;
@@ -229,6 +260,8 @@ private:
     }
   }
 
+  decltype(&transformPatch256) transformPatch = avx512::isThere() ? transformPatch512 : transformPatch256;
+  decltype(&finishPatch256) finishPatch = avx512::isThere() ? finishPatch512 : finishPatch256;
   Geometry g;
   int64_t groupChannels, groupColumns;
   std::shared_ptr<const gemm::Panels> panels;

@@ -1,22 +1,24 @@
 // What kernels with registers of sixteen floats share. Only functions that are marked for AVX-512 may use it.
 #pragma once
 
+namespace ingot::avx512 {
+
+/// Whether this CPU has what functions marked INGOT_AVX512 need. INGOT_AVX512=0: as if it had not.
+bool isThere();
+
+} // namespace ingot::avx512
+
 #if defined(__x86_64__)
 #include <cstdint>
 #include <immintrin.h>
 
 #define INGOT_AVX512 __attribute__((target("avx512f,avx512vl,fma")))
+#define INGOT_AVX2 __attribute__((target("avx2,fma")))
 #define INGOT_AVX512_INLINE INGOT_AVX512 inline __attribute__((always_inline))
 
 namespace ingot::avx512 {
 
 inline constexpr int64_t kLanes = 16;
-
-/// Whether this CPU has what functions marked INGOT_AVX512 need.
-inline bool isThere() {
-  static const bool is = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  return is;
-}
 
 /// Which of a register's elements are among the first `count`.
 inline __mmask16 firstOf(int64_t count) {

@@ -2,7 +2,6 @@
 
 #include "runtime/kernels/elementwise/Avx512.h"
 #include "runtime/kernels/elementwise/Simd.h"
-#include "runtime/kernels/gemm/Tile.h"
 
 #include <limits>
 
@@ -91,7 +90,7 @@ Limits limitsOf(Activation activation) {
 
 void activateAll(Activation activation, float *values, int64_t count) {
 #if defined(__x86_64__)
-  if (const Loop loop = canComputeTiles() ? loopOf(activation) : nullptr)
+  if (const Loop loop = avx512::isThere() ? loopOf(activation) : nullptr)
     return loop(values, count);
 #endif
   activateLoop(activation, values, count);

@@ -259,17 +259,23 @@ void packHalves(float *to, const PanelSource &source, int64_t panel) {
     }
 }
 
+/// Rows of a panel before pairs or quads are made of them.
+int64_t plainDepth(const PanelSource &source) {
+  if (source.isTransformed)
+    return 16 * source.depthSizes[2];
+  int64_t depth = 1;
+  for (int64_t size : source.depthSizes)
+    depth *= size;
+  return depth;
+}
+
 /// Makes panels of float32, whatever the source is.
 struct Packer {
   const PanelSource &source;
-  int64_t depth = 1;
+  int64_t depth;
   std::vector<int64_t> order;
 
-  explicit Packer(const PanelSource &source) : source(source) {
-    for (int64_t size : source.depthSizes)
-      depth *= size;
-    if (source.isTransformed)
-      depth = 16 * source.depthSizes[2];
+  explicit Packer(const PanelSource &source) : source(source), depth(plainDepth(source)) {
     order = denseOrder(source, depth);
   }
 
@@ -294,18 +300,6 @@ void pairPanel(float *to, const float *from, int64_t depth) {
     pairRows(from + k * kPanel, k + 1 < depth ? from + (k + 1) * kPanel : zeros, to);
 }
 
-int64_t packedDepth(Packing packing, int64_t depth) {
-  switch (packing) {
-  case Packing::Pairs:
-    return pairsOf(depth);
-  case Packing::Quads:
-    return quadsOf(depth);
-  case Packing::Single:
-    break;
-  }
-  return depth;
-}
-
 SharedByAddress<PanelSource, const Panels> &shared() {
   static auto *instance = new SharedByAddress<PanelSource, const Panels>; // outlives kernels that static objects own
   return *instance;
@@ -320,6 +314,19 @@ int64_t PanelSource::reach() const {
   return last + 1;
 }
 
+int64_t PanelSource::packedDepth() const {
+  const int64_t depth = plainDepth(*this);
+  switch (packing) {
+  case Packing::Pairs:
+    return pairsOf(depth);
+  case Packing::Quads:
+    return quadsOf(depth);
+  case Packing::Single:
+    break;
+  }
+  return depth;
+}
+
 int64_t panelElements(int64_t depth, int64_t columns) {
   return PanelView{nullptr, depth, columns}.count() * depth * kPanel + static_cast<int64_t>(kSlack / sizeof(float));
 }
@@ -331,16 +338,38 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
               factor);
 }
 
-Panels::Panels(const PanelSource &source) : columns(source.columns), packing(source.packing) {
+Panels::Panels(const PanelSource &source)
+    : depth(source.packedDepth()), columns(source.columns), packing(source.packing) {
+  std::shared_ptr<float> made = allocate(static_cast<size_t>(blockElements()));
+  data = made;
+  pack(source, made.get());
+}
+
+Panels::Panels(const PanelSource &source, std::shared_ptr<const float> block, bool isFinite)
+    : depth(source.packedDepth()), columns(source.columns), packing(source.packing), data(std::move(block)),
+      hasNumbersOnly(isFinite) {}
+
+int64_t Panels::blockElements() const {
+  const int64_t rounded = PanelView{nullptr, depth, columns}.count() * kPanel;
+  return panelElements(depth, columns) + (packing == Packing::Quads ? 2 * rounded : 0);
+}
+
+PanelView Panels::view() const {
+  PanelView view{data.get(), depth, columns, packing};
+  if (packing == Packing::Quads) {
+    view.scales = data.get() + panelElements(depth, columns);
+    view.sums = reinterpret_cast<const int32_t *>(view.scales + view.count() * kPanel);
+  }
+  return view;
+}
+
+void Panels::pack(const PanelSource &source, float *block) {
   const Packer packer(source);
   const bool isPacked = packing != Packing::Single;
-  depth = packedDepth(packing, packer.depth);
-  data = allocate(static_cast<size_t>(panelElements(depth, columns)));
   const int64_t count = view().count();
-  if (packing == Packing::Quads) {
-    scales.resize(static_cast<size_t>(count * kPanel));
-    sums.resize(scales.size());
-  }
+  float *scales = block + panelElements(depth, columns);
+  auto *sums = reinterpret_cast<int32_t *>(scales + count * kPanel);
+  std::fill(block + count * depth * kPanel, scales, 0.0f);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, depth * kPanel));
   // Columns that lie one after the other are given back as they are read, so that a large weight is never there twice.
   const int64_t panelStride = kPanel * source.columnStride;
@@ -354,14 +383,14 @@ Panels::Panels(const PanelSource &source) : columns(source.columns), packing(sou
         MappedFile::releasePages(static_cast<const std::byte *>(source.data) +
                                      static_cast<size_t>((p - step) * panelStride) * elementBytes,
                                  static_cast<size_t>(step * panelStride) * elementBytes);
-      float *panel = data.get() + p * depth * kPanel, *plain = isPacked ? unpacked.data() : panel;
+      float *panel = block + p * depth * kPanel, *plain = isPacked ? unpacked.data() : panel;
       packer.pack(plain, p);
       if (!rows::isFinite(plain, packer.depth * kPanel))
         areNumbers = false;
       if (packing == Packing::Pairs)
         pairPanel(panel, plain, packer.depth);
       else if (packing == Packing::Quads)
-        quadPanel(panel, plain, packer.depth, scales.data() + p * kPanel, sums.data() + p * kPanel);
+        quadPanel(panel, plain, packer.depth, scales + p * kPanel, sums + p * kPanel);
     }
   });
   hasNumbersOnly = areNumbers;
@@ -374,6 +403,19 @@ std::shared_ptr<const Panels> sharedPanels(const PanelSource &source) {
   // The original is not needed any more, unless somebody looks at it.
   MappedFile::releasePages(source.data, static_cast<size_t>(source.reach()) * byteSize(source.dtype));
   return shared().add(source.data, source, std::move(made));
+}
+
+void offerPanels(const PanelSource &source, const std::shared_ptr<const Panels> &panels) {
+  shared().add(source.data, source, panels);
+}
+
+std::vector<PanelsInUse> panelsMadeFrom(std::span<const std::byte> memory) {
+  std::vector<PanelsInUse> found;
+  shared().visit(memory.data(), memory.data() + memory.size(),
+                 [&](const PanelSource &source, std::shared_ptr<const Panels> panels) {
+                   found.push_back({source, std::move(panels)});
+                 });
+  return found;
 }
 
 } // namespace ingot::gemm

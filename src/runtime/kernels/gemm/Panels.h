@@ -5,6 +5,7 @@
 #include "runtime/kernels/gemm/Tile.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ingot::gemm {
@@ -44,28 +45,47 @@ struct PanelSource {
 
   /// Elements from the first to the last.
   int64_t reach() const;
+  /// Of the panels: pairs or quads, or elements of transformed filters.
+  int64_t packedDepth() const;
   bool operator==(const PanelSource &) const = default;
 };
 
-/// Panels of a constant.
+/// How panels lie in memory. Count it up with every change: panels are kept in files (runtime/Packed.h).
+inline constexpr int kPanelsFormat = 1;
+
+/// Panels of a constant: one block of memory, with the scales and sums of quads behind them.
 class Panels {
 public:
   explicit Panels(const PanelSource &source);
+  /// Those that were made from such a source before, whose block is in somebody's memory.
+  Panels(const PanelSource &source, std::shared_ptr<const float> block, bool isFinite);
 
-  PanelView view() const { return {data.get(), depth, columns, packing, scales.data(), sums.data()}; }
+  PanelView view() const;
+  std::span<const float> block() const { return {data.get(), static_cast<size_t>(blockElements())}; }
+  size_t blockBytes() const { return static_cast<size_t>(blockElements()) * sizeof(float); }
   /// Neither infinities nor NaN.
   bool isFinite() const { return hasNumbersOnly; }
 
 private:
-  int64_t depth = 0, columns = 0;
-  std::shared_ptr<float> data;
-  std::vector<float> scales;
-  std::vector<int32_t> sums;
+  int64_t blockElements() const;
+  void pack(const PanelSource &source, float *block);
+
+  int64_t depth, columns;
   Packing packing;
+  std::shared_ptr<const float> data;
   bool hasNumbersOnly = true;
 };
 
 /// Bindings of one program share panels: they are found by what they were made from while somebody uses them.
 std::shared_ptr<const Panels> sharedPanels(const PanelSource &source);
+/// Lets sharedPanels find these, unless there are such already.
+void offerPanels(const PanelSource &source, const std::shared_ptr<const Panels> &panels);
+
+struct PanelsInUse {
+  PanelSource source;
+  std::shared_ptr<const Panels> panels;
+};
+/// Those that were made from something in this memory.
+std::vector<PanelsInUse> panelsMadeFrom(std::span<const std::byte> memory);
 
 } // namespace ingot::gemm

@@ -4,6 +4,7 @@
 
 #include "base/ForkSafeMutex.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -25,6 +26,14 @@ public:
       return found;
     entries.emplace(address, Entry{how, made});
     return made;
+  }
+
+  /// Calls `visitor(how, made)` for what is used of constants from `begin` up to `end`.
+  template <typename Visitor> void visit(const void *begin, const void *end, const Visitor &visitor) {
+    std::lock_guard lock(mutex);
+    for (auto it = entries.lower_bound(begin); it != entries.end() && std::less<>()(it->first, end); ++it)
+      if (std::shared_ptr<Made> found = it->second.made.lock())
+        visitor(it->second.how, std::move(found));
   }
 
 private:

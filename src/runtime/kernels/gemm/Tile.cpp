@@ -1,6 +1,7 @@
 #include "runtime/kernels/gemm/Tile.h"
 
 #include "runtime/kernels/elementwise/Avx512.h"
+#include "runtime/kernels/gemm/TileAvx2.h"
 
 #if defined(__x86_64__)
 
@@ -23,9 +24,13 @@ INGOT_TILE_INLINE __m512 finished(__m512 sums, const Tile &, int, int) { return 
 
 namespace ingot::gemm {
 
-bool canComputeTiles() { return avx512::isThere(); }
+bool canComputeTiles() { return avx512::isThere() || avx2::isThere(); }
 
-void computeTile(const Tile &tile, int64_t rows) { computeRows(tile, rows); }
+void computeTile(const Tile &tile, int64_t rows) {
+  if (avx512::isThere())
+    return computeRows(tile, rows);
+  avx2::computeTile(tile, rows);
+}
 
 } // namespace ingot::gemm
 

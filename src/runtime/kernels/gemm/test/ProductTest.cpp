@@ -18,7 +18,7 @@ float multiplied(float a, float b) {
 
 TEST(Product, TakesSubnormalNumbersAsZerosAndLeavesTheThreadAsItWas) {
   if (!gemm::canComputeTiles())
-    GTEST_SKIP() << "this CPU has no AVX-512";
+    GTEST_SKIP() << "this CPU has neither AVX-512 nor AVX2";
   EXPECT_EQ(multiplied(0.5f, 2.0f), 20.0f);
   EXPECT_EQ(multiplied(kSubnormal, 1.0f), 0.0f);
   volatile float small = kSubnormal;
