@@ -53,6 +53,20 @@ template <int Rows> INGOT_AVX2 void store(const __m256 (&sums)[Rows][kVectors], 
   }
 }
 
+/// One element of depth, `k` of it.
+template <int Rows>
+INGOT_AVX2 inline __attribute__((always_inline)) void
+addStep(__m256 (&sums)[Rows][kVectors], const float *const (&rows)[Rows], int64_t k, const float *b) {
+  const __m256 first = _mm256_loadu_ps(b), second = _mm256_loadu_ps(b + kLanes);
+  _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
+#pragma unroll
+  for (int64_t i = 0; i < Rows; ++i) {
+    const __m256 x = _mm256_broadcast_ss(rows[i] + k);
+    sums[i][0] = _mm256_fmadd_ps(x, first, sums[i][0]);
+    sums[i][1] = _mm256_fmadd_ps(x, second, sums[i][1]);
+  }
+}
+
 template <int Rows> INGOT_AVX2 void computePart(const Tile &tile, Part part) {
   __m256 sums[Rows][kVectors];
 #pragma unroll
@@ -68,19 +82,17 @@ template <int Rows> INGOT_AVX2 void computePart(const Tile &tile, Part part) {
 #pragma unroll
     for (int64_t i = 0; i < Rows; ++i)
       rows[i] = rowOf(tile, part.row + i) + tap;
-    for (int64_t k = 0; k < tile.depth; ++k, b += kPanel) {
-      if (k % kAheadSteps == 0 && k + kAheadSteps <= tile.depth)
-        for (int64_t line = 0; line < aheadLines; ++line, ahead += kLine)
-          _mm_prefetch(ahead, _MM_HINT_T1);
-      const __m256 first = _mm256_loadu_ps(b), second = _mm256_loadu_ps(b + kLanes);
-      _mm_prefetch(reinterpret_cast<const char *>(b + kNear * kPanel), _MM_HINT_T0);
-#pragma unroll
-      for (int64_t i = 0; i < Rows; ++i) {
-        const __m256 x = _mm256_broadcast_ss(rows[i] + k);
-        sums[i][0] = _mm256_fmadd_ps(x, first, sums[i][0]);
-        sums[i][1] = _mm256_fmadd_ps(x, second, sums[i][1]);
-      }
+    int64_t k = 0;
+    for (; k + kAheadSteps <= tile.depth; k += kAheadSteps) {
+      for (int64_t line = 0; line < aheadLines; ++line, ahead += kLine)
+        _mm_prefetch(ahead, _MM_HINT_T1);
+// Unrolled, the addresses of several steps would not fit the registers.
+#pragma clang loop unroll(disable)
+      for (int64_t step = 0; step < kAheadSteps; ++step, b += kPanel)
+        addStep<Rows>(sums, rows, k + step, b);
     }
+    for (; k < tile.depth; ++k, b += kPanel)
+      addStep<Rows>(sums, rows, k, b);
   }
   store<Rows>(sums, tile, part);
 }
