@@ -95,6 +95,8 @@ class Entry:
     start_s: float = 0.0
     """From the start of a process to its first result; the artifact has been prepared for this machine. A median."""
     peak_mb: float = 0.0
+    own_mb: float = 0.0
+    """Of what is there after the calls: what is no page of a file."""
     samples_ms: list[float] = field(default_factory=list)
 
 
@@ -194,7 +196,8 @@ def race(task: Task, converted: Converted, check: Any) -> list[Entry]:
     with prepared(task, converted, check) as (running, entries):
         interleave(running, entries, task.seconds)
         for name, process in running.items():
-            entries[name].peak_mb = process.ask("memory")["peak_mb"]
+            memory = process.ask("memory")
+            entries[name].peak_mb, entries[name].own_mb = memory["peak_mb"], memory["own_mb"]
         for name, entry in entries.items():
             entry.convert_s = converted.seconds[name]
         return [*entries.values(), *(Entry(name, error=why) for name, why in converted.failures.items())]

@@ -81,13 +81,21 @@ def table(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+COSTS = {
+    "convert s": "convert_s",
+    "prepare s": "prepare_s",
+    "start s": "start_s",
+    "peak MB": "peak_mb",
+    "own MB": "own_mb",
+}
+
+
 def costs(rows: Sequence[Row], runtimes: Sequence[str]) -> str:
     """Converting, starting, memory."""
     lines = [f"{'model':<22}{'':>14}" + "".join(f"{name:>14}" for name in runtimes)]
     for row in rows:
         by_name = {entry.runtime: entry for entry in row.entries if entry.samples_ms}
-        fields = {"convert s": "convert_s", "prepare s": "prepare_s", "start s": "start_s", "peak MB": "peak_mb"}
-        for label, field in fields.items():
+        for label, field in COSTS.items():
             cells = "".join(f"{getattr(by_name[n], field):>14.2f}" if n in by_name else f"{'-':>14}" for n in runtimes)
             lines.append(f"{row.model:<22}{label:>14}{cells}")
     return "\n".join(lines)

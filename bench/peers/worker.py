@@ -5,7 +5,7 @@ python -m peers.worker onnxruntime
 {"do": "load", "artifact": "m.onnx", "inputs": "m.npz", "threads": 2}  → {"seconds": 0.4}
 {"do": "save", "outputs": "out.npz"}                                 → {}
 {"do": "run", "times": 3}                                            → {"ms": [41.2, 40.8, 40.9]}
-{"do": "memory"}                                                     → {"peak_mb": 512.0}
+{"do": "memory"}                                                     → {"peak_mb": 512.0, "own_mb": 80.0}
 
 An answer with "error" says what went wrong; the process goes on.
 """
@@ -71,9 +71,11 @@ class Worker:
         return {"ms": taken}
 
     def memory(self) -> dict[str, Any]:
+        """The most that was there at once, and what there is now that is no page of a file, which processes share."""
         # Not getrusage, which counts the process that this one was forked from.
         lines = Path("/proc/self/status").read_text().splitlines()
-        return {"peak_mb": next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024}
+        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
+        return {"peak_mb": kilobytes["VmHWM"] / 1024, "own_mb": kilobytes["RssAnon"] / 1024}
 
 
 def serve(runtime: Any, commands: TextIO, answers: TextIO) -> None:

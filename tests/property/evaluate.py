@@ -165,18 +165,14 @@ def is_close(other: torch.Tensor, value: torch.Tensor, part: float = 0.5) -> boo
     return torch.allclose(widen(other), widen(value), rtol=relative, atol=absolute, equal_nan=True)
 
 
-def start(
-    case: Case, shapes: Mapping[str, tuple[int, ...]] | None = None, shadows: int = SHADOWS
-) -> Evaluation:
+def start(case: Case, shapes: Mapping[str, tuple[int, ...]] | None = None, shadows: int = SHADOWS) -> Evaluation:
     evaluation = Evaluation(shadows)
     for given in (*case.inputs, *case.constants):
         evaluation.define(given.name, given.make((shapes or {}).get(given.name)))
     return evaluation
 
 
-def check_determined(
-    case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int, shadows: int = SHADOWS
-) -> None:
+def check_determined(case: Case, shapes: Mapping[str, tuple[int, ...]], calls: int, shadows: int = SHADOWS) -> None:
     """Raises UndeterminedError unless every line of so many calls has results to compare."""
     evaluation = start(case, shapes, shadows)
     for call in range(calls):
