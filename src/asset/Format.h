@@ -9,6 +9,7 @@
 //       kernels.so          compiled loops, absent when the plan needs none
 //       meta.json           what the two were made from, and their checksums
 //       prepared.bin        constants that were computed from weights at the first load (runtime/Prepared.h), if large
+//       packed.bin          weights as kernels want them, from the first call (runtime/Packed.h), if large
 //       intact              files whose checksums were right, by what the system says of them (Intact.h)
 //
 // Rules

@@ -1,0 +1,102 @@
+"""Weights that kernels have packed are kept in the cache of an asset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ingot
+import pytest
+import torch
+
+
+class Layers(torch.nn.Module):
+    """Products, a convolution in Winograd's form, one with what is folded into it, and weights that are used twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide = torch.nn.Conv2d(64, 128, 3, padding=1, bias=False)
+        self.norm = torch.nn.BatchNorm2d(128)
+        self.narrow = torch.nn.Conv2d(128, 64, 1)
+        self.linear = torch.nn.Linear(64, 512)
+        self.back = torch.nn.Linear(512, 512)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.narrow(torch.relu(self.norm(self.wide(x)))).flatten(2).transpose(1, 2)
+        return self.back(torch.nn.functional.gelu(self.back(self.linear(y))))
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[torch.nn.Module, torch.Tensor]:
+    torch.manual_seed(0)
+    return Layers().eval(), torch.randn(2, 64, 14, 14)
+
+
+@pytest.fixture
+def asset(example: tuple[torch.nn.Module, torch.Tensor], tmp_path: Path) -> Path:
+    module, x = example
+    path = tmp_path / "m.ingot"
+    ingot.convert(module, (x,), dynamic_shapes=({0: torch.export.Dim.AUTO},)).save_asset(path)
+    return path
+
+
+def packed_file(asset: Path) -> Path:
+    (found,) = asset.glob("cache/*/packed.bin")
+    return found
+
+
+def test_later_loads_give_the_same(example: tuple[torch.nn.Module, torch.Tensor], asset: Path) -> None:
+    module, x = example
+    first = ingot.load(asset)(x)
+    torch.testing.assert_close(first, module(x), rtol=1e-4, atol=1e-5)
+    written = packed_file(asset).stat().st_mtime_ns
+    assert torch.equal(ingot.load(asset)(x), first)
+    assert packed_file(asset).stat().st_mtime_ns == written
+
+
+def test_more_is_added(example: tuple[torch.nn.Module, torch.Tensor], asset: Path) -> None:
+    """Kernels for other sizes or another precision may want other forms of the weights: those that were there stay."""
+    module, x = example
+    first = ingot.load(asset)(x)
+    size = packed_file(asset).stat().st_size
+    rounded = ingot.load(asset, matmul_precision="medium")(x)
+    assert packed_file(asset).stat().st_size >= size
+    many = torch.cat([x, x, x])
+    for _ in range(2):
+        assert torch.equal(ingot.load(asset)(x), first)
+        assert torch.equal(ingot.load(asset, matmul_precision="medium")(x), rounded)
+        torch.testing.assert_close(ingot.load(asset)(many), module(many), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("damage", ["bit", "cut", "nothing", "folder", "other"])
+def test_damaged_files_are_not_used(
+    damage: str, example: tuple[torch.nn.Module, torch.Tensor], asset: Path, tmp_path: Path
+) -> None:
+    _, x = example
+    first = ingot.load(asset)(x)
+    file = packed_file(asset)
+    content = bytearray(file.read_bytes())
+    file.unlink()
+    if damage == "folder":
+        file.mkdir()
+    elif damage == "other":
+        torch.manual_seed(1)
+        ingot.convert(Layers().eval(), (x,)).save_asset(tmp_path / "other.ingot")
+        ingot.load(tmp_path / "other.ingot")(x)
+        file.write_bytes(packed_file(tmp_path / "other.ingot").read_bytes())
+    else:
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content if damage == "bit" else content[:5000] if damage == "cut" else b"")
+    assert torch.equal(ingot.load(asset)(x), first)
+    assert torch.equal(ingot.load(asset)(x), first)
+
+
+def test_weights_that_changed_are_an_error_still(example: tuple[torch.nn.Module, torch.Tensor], asset: Path) -> None:
+    """Panels need no weights, which are checked all the same."""
+    _, x = example
+    ingot.load(asset)(x)
+    weights = asset / "weights.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-100] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(ingot.IngotError, match=r"checksum|damaged|corrupt"):
+        ingot.load(asset)(x)
