@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace ingot {
 namespace {
@@ -17,27 +18,28 @@ constexpr size_t kMinBytes = size_t(1) << 20;
 constexpr size_t kPartOfSpace = 4;
 /// Constants of fewer bytes are taken as they are, and are not worth panels.
 constexpr size_t kMaxSmall = size_t(1) << 16, kPage = 4096;
-constexpr size_t kMaxRank = 4;
 /// Elements of one block at most: far above any weight, far below what overflows.
 constexpr int64_t kMaxElements = int64_t(1) << 42;
 
-std::optional<Record> recordOf(const PanelSource &source, int64_t constant, int64_t offset) {
+std::optional<Record> recordOf(const gemm::PanelsInUse &made, int64_t constant, int64_t offset) {
+  const PanelSource &source = made.source;
   const size_t rank = source.depthSizes.size();
-  if (rank > kMaxRank)
+  if (rank > PackedFile::kMaxRank)
     return std::nullopt;
-  Record record = {constant, offset, static_cast<int64_t>(rank)};
-  std::ranges::copy(source.depthSizes, record.begin() + 3);
-  std::ranges::copy(source.depthStrides, record.begin() + 3 + kMaxRank);
-  int64_t *rest = record.data() + 3 + 2 * kMaxRank;
-  *rest++ = source.columns;
-  *rest++ = source.columnStride;
-  *rest++ = source.isTransformed;
-  *rest++ = static_cast<int64_t>(source.dtype);
-  *rest++ = static_cast<int64_t>(source.packing);
+  Record record = {};
+  record.constant = constant;
+  record.offset = offset;
+  record.rank = static_cast<int64_t>(rank);
+  std::ranges::copy(source.depthSizes, record.depthSizes.begin());
+  std::ranges::copy(source.depthStrides, record.depthStrides.begin());
+  record.columns = source.columns;
+  record.columnStride = source.columnStride;
+  record.isTransformed = source.isTransformed;
+  record.dtype = static_cast<int64_t>(source.dtype);
+  record.packing = static_cast<int64_t>(source.packing);
+  record.isFinite = made.panels->isFinite();
   return record;
 }
-
-bool isFiniteOf(const Record &record) { return record.back() != 0; }
 
 /// Bytes from the first element to the last; none where sizes are none or overflow.
 std::optional<int64_t> reachBytes(const PanelSource &source) {
@@ -56,29 +58,36 @@ std::optional<int64_t> reachBytes(const PanelSource &source) {
   return last ? checkedMul(*last, static_cast<int64_t>(byteSize(source.dtype))) : last;
 }
 
-/// What the record says, if it is about something that these constants have.
-std::optional<PanelSource> sourceOf(const Record &record, std::span<const std::span<const std::byte>> constants) {
-  const auto [constant, offset, rank] = std::array{record[0], record[1], record[2]};
-  const int64_t *rest = record.data() + 3 + 2 * kMaxRank;
-  const bool isTransformed = rest[2] != 0;
-  const auto dtype = static_cast<DType>(rest[3]);
-  if (constant < 0 || constant >= std::ssize(constants) || offset < 0 || rank < 1 || rank > int64_t(kMaxRank) ||
-      rest[0] < 1 || rest[1] < 0 || rest[3] < 0 || rest[3] > 255 || rest[4] < 0 || rest[4] > 2 ||
-      (isTransformed && rank != 3) || (dtype != DType::Float32 && dtype != DType::Float16 && dtype != DType::BFloat16))
+constexpr std::array kPackable = {DType::Float32, DType::Float16, DType::BFloat16};
+
+/// The fields of a PanelSource, if they can be such.
+std::optional<PanelSource> fieldsOf(const Record &record) {
+  const auto dtype = std::ranges::find(kPackable, record.dtype, [](DType type) { return static_cast<int64_t>(type); });
+  if (record.rank < 1 || record.rank > int64_t(PackedFile::kMaxRank) || record.columns < 1 || record.columnStride < 0 ||
+      dtype == kPackable.end() || record.packing < 0 || record.packing > int64_t(gemm::Packing::Quads) ||
+      (record.isTransformed && record.rank != 3))
     return std::nullopt;
   PanelSource source;
-  source.depthSizes.assign(record.begin() + 3, record.begin() + 3 + rank);
-  source.depthStrides.assign(record.begin() + 3 + kMaxRank, record.begin() + 3 + kMaxRank + rank);
-  source.columns = rest[0];
-  source.columnStride = rest[1];
-  source.isTransformed = isTransformed;
-  source.dtype = dtype;
-  source.packing = static_cast<gemm::Packing>(rest[4]);
-  const std::span<const std::byte> memory = constants[static_cast<size_t>(constant)];
-  const std::optional<int64_t> bytes = reachBytes(source);
-  if (!bytes || !fitsIn(static_cast<uint64_t>(offset), static_cast<uint64_t>(*bytes), memory.size()))
+  source.depthSizes.assign(record.depthSizes.begin(), record.depthSizes.begin() + record.rank);
+  source.depthStrides.assign(record.depthStrides.begin(), record.depthStrides.begin() + record.rank);
+  source.columns = record.columns;
+  source.columnStride = record.columnStride;
+  source.isTransformed = record.isTransformed != 0;
+  source.dtype = *dtype;
+  source.packing = static_cast<gemm::Packing>(record.packing);
+  return source;
+}
+
+/// What the record says, if it is about something that these constants have.
+std::optional<PanelSource> sourceOf(const Record &record, std::span<const std::span<const std::byte>> constants) {
+  std::optional<PanelSource> source = fieldsOf(record);
+  const std::optional<int64_t> bytes = source ? reachBytes(*source) : std::nullopt;
+  if (!bytes || record.constant < 0 || record.constant >= std::ssize(constants) || record.offset < 0)
     return std::nullopt;
-  source.data = memory.data() + offset;
+  const std::span<const std::byte> memory = constants[static_cast<size_t>(record.constant)];
+  if (!fitsIn(static_cast<uint64_t>(record.offset), static_cast<uint64_t>(*bytes), memory.size()))
+    return std::nullopt;
+  source->data = memory.data() + record.offset;
   return source;
 }
 
@@ -99,8 +108,8 @@ void PackedFile::offer(std::vector<std::span<const std::byte>> memory) {
     kept.clear();
 }
 
-/// A look at a small constant brings what lies around it into memory, which are mostly weights that nobody looks at any more: small ones come
-/// first, then their neighbours go.
+/// A look at a small constant brings what lies around it into memory, which are mostly weights that nobody looks at any
+/// more: small ones come first, then their neighbours go.
 void PackedFile::releaseOriginals() const {
   for (std::span<const std::byte> constant : constants)
     if (constant.size() <= kMaxSmall)
@@ -138,7 +147,7 @@ bool PackedFile::read() {
     return false;
   for (size_t i = 0; i < blocks.size(); ++i) {
     std::shared_ptr<const float> block(file.owner(), reinterpret_cast<const float *>(blocks[i]));
-    kept[i].panels = std::make_shared<const gemm::Panels>(sources[i], block, isFiniteOf(kept[i].record));
+    kept[i].panels = std::make_shared<const gemm::Panels>(sources[i], block, kept[i].record.isFinite != 0);
     gemm::offerPanels(sources[i], kept[i].panels);
   }
   return true;
@@ -156,11 +165,8 @@ std::vector<PackedFile::Kept> PackedFile::current() const {
       if (!seen.insert(found.panels.get()).second)
         continue;
       const int64_t offset = static_cast<const std::byte *>(found.source.data) - constants[i].data();
-      std::optional<Record> record = recordOf(found.source, static_cast<int64_t>(i), offset);
-      if (!record)
-        continue;
-      record->back() = found.panels->isFinite();
-      if (known.insert(*record).second)
+      const std::optional<Record> record = recordOf(found, static_cast<int64_t>(i), offset);
+      if (record && known.insert(*record).second)
         all.push_back({*record, false, std::move(found.panels)});
     }
   return all;

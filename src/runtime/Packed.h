@@ -6,7 +6,8 @@
 #include "runtime/Prepared.h"
 #include "runtime/kernels/gemm/Panels.h"
 
-#include <set>
+#include <array>
+#include <compare>
 
 namespace ingot {
 
@@ -14,8 +15,17 @@ namespace ingot {
 /// what it was made from, the others are the panels.
 class PackedFile {
 public:
-  /// What panels were made from: the number of a constant, the offset in it, and the fields of a PanelSource.
-  using Record = std::array<int64_t, 17>;
+  static constexpr size_t kMaxRank = 4;
+  /// What panels were made from, and whether they are finite.
+  struct Record {
+    int64_t constant, offset; ///< its number, and bytes from its begin
+    int64_t rank;             ///< from here on the fields of a PanelSource
+    std::array<int64_t, kMaxRank> depthSizes, depthStrides;
+    int64_t columns, columnStride, isTransformed, dtype, packing;
+    int64_t isFinite;
+
+    auto operator<=>(const Record &) const = default;
+  };
 
   /// `key` says what the constants are. Without a path nothing is read or written.
   void open(std::string path, const std::string &key, asset::IntactFiles &intact);
