@@ -107,7 +107,9 @@ INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program 
  * time_limit (seconds that a call may take: one that takes longer fails after the step that it is at; 0 for none),
  * matmul_precision ("highest", which is the default; "medium" lets products and convolutions of float32 round their
  * operands to bfloat16, on CPUs that multiply that faster; sums stay in float32; "int8" lets those by constant weights
- * round them to integers of 8 bits instead, each row, image and filter with a scale of its own). */
+ * round them to integers of 8 bits instead, each row, image and filter with a scale of its own), keep_constants (true,
+ * which is the default, keeps weights in the order that kernels want, and constants computed from them, in the asset's
+ * cache, which takes about as much disk as the weights: later loads are faster, and processes share that memory). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);

@@ -140,6 +140,7 @@ class Program:
         memory_limit: int = 0,
         time_limit: float = 0,
         matmul_precision: str = "highest",
+        keep_constants: bool = True,
         _returns_torch: bool = False,
         _kept: Sequence[KeptWeights] = (),
         _origin: Any = None,
@@ -161,6 +162,7 @@ class Program:
             "memory_limit": memory_limit,
             "time_limit": time_limit,
             "matmul_precision": matmul_precision,
+            "keep_constants": bool(keep_constants),
         }
         self._options = json.dumps(options)
         self._lock = threading.Lock()
@@ -189,7 +191,8 @@ class Program:
         path, folder = _temporary_asset()
         try:
             make(path)
-            program = cls(path, fallback=fallback, disable_passes=disable_passes, _returns_torch=True)
+            options = {"fallback": fallback, "disable_passes": disable_passes, "keep_constants": False}
+            program = cls(path, **options, _returns_torch=True)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -215,6 +218,8 @@ class Program:
             self._write(path)
             self._path = path
             self._identity = _identity(path)
+            # Nobody will load this asset again.
+            self._options = json.dumps(json.loads(self._options) | {"keep_constants": False})
         return _core.Program(self._path, self._options)
 
     def _write(self, path: str, overwrite: bool = False, metadata: str = "") -> None:
@@ -381,6 +386,7 @@ def load(
     memory_limit: int = 0,
     time_limit: float = 0,
     matmul_precision: str = "highest",
+    keep_constants: bool = True,
 ) -> Program:
     """Loads a saved asset. Does not need torch. The first time on a new kind of CPU it is compiled for it.
 
@@ -393,9 +399,17 @@ def load(
     constant weights round them to integers of 8 bits instead, each row, image and filter with a scale of its own: one
     to two digits. Convolutions of float16 and bfloat16 models are computed in float32 and count as such; their products
     do not. Numbers that are not finite make NaN of all results of their row or image.
+    Weights as kernels want them, and constants computed from weights, are kept in the asset's cache, where they take
+    about as much disk as the weights: later loads are faster, and processes share that memory.
+    `keep_constants=False` does without.
     """
     return Program(
-        path, fallback=fallback, memory_limit=memory_limit, time_limit=time_limit, matmul_precision=matmul_precision
+        path,
+        fallback=fallback,
+        memory_limit=memory_limit,
+        time_limit=time_limit,
+        matmul_precision=matmul_precision,
+        keep_constants=keep_constants,
     )
 
 

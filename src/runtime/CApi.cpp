@@ -215,7 +215,9 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.timeLimit = millisecondsOf(value.get<double>());
     else if (key == "matmul_precision" && value.is_string() && precisionNamed(value.get<std::string>()))
       options.precision = *precisionNamed(value.get<std::string>());
-    else if (key == "fallback")
+    else if (key == "keep_constants" && value.is_boolean())
+      options.keepsConstants = value.get<bool>();
+    else if (key == "fallback" || key == "keep_constants")
       return usageError("option `" + key + "` must be true or false");
     else if (key == "disable_passes")
       return usageError("option `" + key + "` must be a list of pass names");

@@ -300,7 +300,7 @@ Result<std::shared_ptr<const Binding>> Program::Impl::bind(Entry &entry, const C
   INGOT_TRY(std::shared_ptr<const Binding> binding, Binding::bind(entry.environment, descs));
   INGOT_CHECK(checkBudget(*binding, "this call of `" + function.name + "`"));
   entry.cache.add(key, binding);
-  packed.save(source.intact);
+  hasNewKernels.store(true, std::memory_order_relaxed);
   return binding;
 }
 
@@ -421,6 +421,8 @@ Result<std::vector<OutputTensor>> Program::Impl::runPlanned(Entry &entry, const 
   INGOT_TRY(std::shared_ptr<const Binding> binding, bind(entry, call));
   INGOT_TRY(std::vector<OutputTensor> outputs, allocateOutputs(*binding, call));
   INGOT_CHECK(execute(*binding, call, outputs));
+  if (hasNewKernels.load(std::memory_order_relaxed) && hasNewKernels.exchange(false))
+    packed.save(source.intact);
   return outputs;
 }
 

@@ -65,6 +65,9 @@ struct LoadOptions {
   uint64_t timeLimit = 0;
   /// Of products and convolutions of float32.
   Precision precision = Precision::Highest;
+  /// Whether constants that were computed from weights, and weights in the order of the kernels, are kept in the cache for later loads, and
+  /// taken from there.
+  bool keepsConstants = true;
 };
 
 class States; ///< States.h

@@ -9,6 +9,7 @@
 #include "runtime/Program.h"
 #include "runtime/States.h"
 
+#include <atomic>
 #include <map>
 
 namespace ingot {
@@ -85,6 +86,7 @@ struct Program::Impl {
   MemoryPool memory;
   PreparedFile prepared;
   PackedFile packed;
+  std::atomic<bool> hasNewKernels = false; ///< since `packed` was saved
   MemoryBudget budget;
   std::vector<std::unique_ptr<Entry>> entries;
   std::string description;

@@ -119,8 +119,10 @@ Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const Lo
     return corruptError("the plan runs operators with PyTorch, which the asset's manifest does not say");
   parts.kernelLibrary = special->kernels;
   parts.keepAlive = source;
-  parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
-  parts.packedPath = special->folder + "/" + std::string(asset::kPackedFile);
+  if (options.keepsConstants) {
+    parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
+    parts.packedPath = special->folder + "/" + std::string(asset::kPackedFile);
+  }
   parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
   parts.memoryLimit = options.memoryLimit;
   parts.timeLimit = options.timeLimit;

@@ -67,6 +67,18 @@ def test_more_is_added(example: tuple[torch.nn.Module, torch.Tensor], asset: Pat
         torch.testing.assert_close(ingot.load(asset)(many), module(many), rtol=1e-4, atol=1e-5)
 
 
+def test_nothing_is_kept_where_nobody_wants_it(
+    example: tuple[torch.nn.Module, torch.Tensor], asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, x = example
+    expected = ingot.load(asset, keep_constants=False)(x)
+    assert not list(asset.glob("cache/*/p*.bin"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = ingot.convert(module, (x,))
+    assert torch.equal(program(x), expected)
+    assert list(tmp_path.glob("ingot-*/*.ingot")) and not list(tmp_path.glob("ingot-*/*.ingot/cache/*/p*.bin"))
+
+
 @pytest.mark.parametrize("damage", ["bit", "cut", "nothing", "folder", "other"])
 def test_damaged_files_are_not_used(
     damage: str, example: tuple[torch.nn.Module, torch.Tensor], asset: Path, tmp_path: Path
