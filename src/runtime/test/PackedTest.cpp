@@ -1,12 +1,15 @@
 #include "runtime/Packed.h"
 
+#include "base/Bytes.h"
 #include "base/test/TemporaryFolder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numeric>
 
 namespace ingot::test {
@@ -121,6 +124,49 @@ TEST(Packed, IgnoresWhatIsOfAnotherProgramOrDamaged) {
   EXPECT_EQ(countOffered(path, smaller), 0U);
   std::fstream(path, std::ios::in | std::ios::out).seekp(500'000).put('b');
   EXPECT_EQ(countOffered(path, loaded), 0U);
+}
+
+/// The original with another number in the records, and with a right checksum.
+void forge(const std::string &original, const std::string &path, size_t field, int64_t number) {
+  const std::string key = "packed " + std::to_string(gemm::kPanelsFormat) + " key";
+  PreparedFile whole(original, key, nothing), forged(path, key, nothing);
+  const std::vector<const std::byte *> head = whole.take(std::array{sizeof(int64_t)});
+  const auto count = loadLittle<int64_t>({head[0], sizeof(int64_t)}, 0);
+  const size_t bytes = static_cast<size_t>(count) * sizeof(PackedFile::Record);
+  const std::vector<const std::byte *> index = whole.take(std::array{bytes});
+  std::vector<int64_t> records(bytes / sizeof(int64_t));
+  std::memcpy(records.data(), index[0], bytes);
+  records[field] = number;
+  const size_t rest = std::filesystem::file_size(original) - static_cast<size_t>(index[0] - head[0]) - 4096 - bytes;
+  const std::vector<float> blocks(rest / sizeof(float), 1.0f);
+  forged.startAnew();
+  forged.add({head[0], sizeof(int64_t)});
+  forged.add(std::as_bytes(std::span(records)));
+  forged.add(std::as_bytes(std::span(blocks)));
+  forged.save(nothing);
+}
+
+TEST(Packed, RecordsThatLieAreRefusedOrStayInsideOfTheirConstants) {
+  const Loaded loaded;
+  TemporaryFolder folder;
+  const std::string original = save(folder), path = folder.file("forged.bin");
+  constexpr size_t fields = sizeof(PackedFile::Record) / sizeof(int64_t);
+  for (size_t field = 0; field < fields; ++field)
+    for (int64_t number : {int64_t(-1), int64_t(0), int64_t(2), int64_t(1) << 20, int64_t(1) << 40, int64_t(1) << 62,
+                           std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+      forge(original, path, field, number);
+      PackedFile file;
+      file.open(path, "key", nothing);
+      file.offer(loaded.constants());
+      for (std::span<const std::byte> constant : loaded.constants())
+        for (const gemm::PanelsInUse &found : gemm::panelsMadeFrom(constant)) {
+          const auto *data = static_cast<const std::byte *>(found.source.data);
+          const size_t bytes = static_cast<size_t>(found.source.reach()) * byteSize(found.source.dtype);
+          ASSERT_LE(bytes, static_cast<size_t>(constant.data() + constant.size() - data));
+          const std::span<const float> block = found.panels->block();
+          EXPECT_GE(std::accumulate(block.begin(), block.end(), 0.0), 0.0); // all of it can be read
+        }
+    }
 }
 
 TEST(Packed, SmallPanelsAreNotWorthAFile) {
