@@ -26,6 +26,7 @@ MANY_SHADOWS = 64
 OPERAND_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
 RESULT_UNITS = {torch.float16: 0.5, torch.bfloat16: 0.5}
 LARGEST = 2000
+SUMS = re.compile(r"matmul|linear|conv|mm\(|@|dot|sum|mean|norm|var|std|pool|softmax|attention|interpolate|einsum")
 SCOPE, WIDE_SCOPE = namespace(), namespace(WIDE_DTYPES)
 
 
@@ -38,8 +39,8 @@ def is_inexact(tensor: torch.Tensor) -> bool:
 
 
 def is_sum_in_float64(line: str, result: torch.Tensor) -> bool:
-    """Whether products are added up that have no wider type to show how they round."""
-    return result.dtype in (torch.float64, torch.complex128) and bool(re.search(r"matmul|linear|conv|mm\(|@", line))
+    """Whether numbers are added up that have no wider type to show how they round."""
+    return result.dtype in (torch.float64, torch.complex128) and bool(SUMS.search(line))
 
 
 def widen(value: torch.Tensor) -> torch.Tensor:
