@@ -41,21 +41,21 @@ std::optional<Record> recordOf(const gemm::PanelsInUse &made, int64_t constant, 
   return record;
 }
 
-/// Bytes from the first element to the last; none where sizes are none or overflow.
+bool isSize(int64_t number) { return number >= 1 && number <= kMaxElements; }
+
+/// Bytes from the first element to the last; none where they, or the panels, are too many.
 std::optional<int64_t> reachBytes(const PanelSource &source) {
   std::optional<int64_t> last = checkedMul(source.columns - 1, source.columnStride),
                          elements = source.columns + gemm::kPanel;
   for (size_t i = 0; i < source.depthSizes.size(); ++i) {
     const std::optional<int64_t> step = checkedMul(source.depthSizes[i] - 1, source.depthStrides[i]);
-    if (source.depthSizes[i] < 1 || source.depthStrides[i] < 0 || !last || !step || !elements)
-      return std::nullopt;
-    last = checkedAdd(*last, *step);
-    elements = checkedMul(*elements, source.depthSizes[i]);
+    last = last && step ? checkedAdd(*last, *step) : std::nullopt;
+    elements = elements ? checkedMul(*elements, source.depthSizes[i]) : elements;
   }
+  last = last ? checkedAdd(*last, int64_t(1)) : last;
   if (!last || !elements || *elements > kMaxElements)
     return std::nullopt;
-  last = checkedAdd(*last, int64_t(1));
-  return last ? checkedMul(*last, static_cast<int64_t>(byteSize(source.dtype))) : last;
+  return checkedMul(*last, static_cast<int64_t>(byteSize(source.dtype)));
 }
 
 constexpr std::array kPackable = {DType::Float32, DType::Float16, DType::BFloat16};
@@ -63,13 +63,16 @@ constexpr std::array kPackable = {DType::Float32, DType::Float16, DType::BFloat1
 /// The fields of a PanelSource, if they can be such.
 std::optional<PanelSource> fieldsOf(const Record &record) {
   const auto dtype = std::ranges::find(kPackable, record.dtype, [](DType type) { return static_cast<int64_t>(type); });
-  if (record.rank < 1 || record.rank > int64_t(PackedFile::kMaxRank) || record.columns < 1 || record.columnStride < 0 ||
-      dtype == kPackable.end() || record.packing < 0 || record.packing > int64_t(gemm::Packing::Quads) ||
-      (record.isTransformed && record.rank != 3))
+  if (record.rank < 1 || record.rank > int64_t(PackedFile::kMaxRank) || !isSize(record.columns) ||
+      record.columnStride < 0 || dtype == kPackable.end() || record.packing < 0 ||
+      record.packing > int64_t(gemm::Packing::Quads) || (record.isTransformed && record.rank != 3))
     return std::nullopt;
   PanelSource source;
   source.depthSizes.assign(record.depthSizes.begin(), record.depthSizes.begin() + record.rank);
   source.depthStrides.assign(record.depthStrides.begin(), record.depthStrides.begin() + record.rank);
+  if (!std::ranges::all_of(source.depthSizes, isSize) ||
+      std::ranges::any_of(source.depthStrides, [](int64_t stride) { return stride < 0; }))
+    return std::nullopt;
   source.columns = record.columns;
   source.columnStride = record.columnStride;
   source.isTransformed = record.isTransformed != 0;

@@ -81,7 +81,9 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"pixel_unshuffle", is_nothing, "eager keeps the sizes of what has no elements, against its own formula"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
     (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
+    (r"nonzero\(|argwhere\(", are_not_round, "whether a computed number is 0 follows from how it is rounded"),
     (r"\.view\([a-z]+\d+\)", is_any_nan, "NaN has the bits that the last instruction gave it"),
+    (r"nonzero\(|argwhere\(", are_not_round, "whether a computed number is 0 follows from how it is rounded"),
     (r"\.view\([a-z]+\d+\)", are_not_round, "the last bits of computed numbers follow from how they are rounded"),
     (r"copysign|signbit", is_any_nan, "NaN has the sign that the last instruction gave it"),
     (
