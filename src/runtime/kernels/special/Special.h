@@ -129,8 +129,10 @@ template <Float T> T logaddexp(T a, T b) {
 template <Float T> T logaddexp2(T a, T b) {
   if (std::isinf(a) && a == b)
     return a;
-  const T rest = std::log1p(std::exp2(-std::abs(a - b))) / std::numbers::ln2_v<T>;
-  return std::fmax(a, b) + rest + (a != a || b != b ? a + b : T(0));
+  // Eager rounds once, and gives no 0 for -1 and -1.
+  const T rest = std::log1p(std::exp2(-std::abs(a - b)));
+  const T sum = std::fma(rest, static_cast<T>(1 / std::numbers::ln2), std::fmax(a, b));
+  return sum + (a != a || b != b ? a + b : T(0));
 }
 
 /// From the one with the larger real part.
