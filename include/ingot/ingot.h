@@ -109,7 +109,9 @@ INGOT_API ingot_status ingot_program_load(const char *asset_path, ingot_program 
  * operands to bfloat16, on CPUs that multiply that faster; sums stay in float32; "int8" lets those by constant weights
  * round them to integers of 8 bits instead, each row, image and filter with a scale of its own), keep_constants (true,
  * which is the default, keeps weights in the order that kernels want, and constants computed from them, in the asset's
- * cache, which takes about as much disk as the weights: later loads are faster, and processes share that memory). */
+ * cache, which takes about as much disk as the weights: later loads are faster, and processes share that memory), method
+ * ("usual", "panels", "winograd" or "onednn" for every product and convolution that can be computed so, to compare
+ * them; without it what `ingot tune` has measured on this kind of CPU is used, and the usual method elsewhere). */
 INGOT_API ingot_status ingot_program_load_with(const char *asset_path, const char *options_json,
                                                ingot_program **program);
 INGOT_API void ingot_program_free(ingot_program *program);

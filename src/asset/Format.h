@@ -10,6 +10,7 @@
 //       meta.json           what the two were made from, and their checksums
 //       prepared.bin        constants that were computed from weights at the first load (runtime/Prepared.h), if large
 //       packed.bin          weights as kernels want them, from the first call (runtime/Packed.h), if large
+//       methods.json        which implementations were faster than the usual ones (runtime/Methods.h), from `ingot tune`
 //       intact              files whose checksums were right, by what the system says of them (Intact.h)
 //
 // Rules
@@ -55,6 +56,7 @@ inline constexpr std::string_view kKernelsFile = "kernels.so";
 inline constexpr std::string_view kMetaFile = "meta.json";
 inline constexpr std::string_view kPreparedFile = "prepared.bin";
 inline constexpr std::string_view kPackedFile = "packed.bin";
+inline constexpr std::string_view kMethodsFile = "methods.json";
 inline constexpr std::string_view kIntactFile = "intact";
 /// Of plans and compiled functions: entries of another one are made anew. Count it up with every change of either.
 inline constexpr int kCacheFormat = 2;

@@ -55,6 +55,11 @@ Status Binder::bindKernels(Binding &binding) {
     if (!draft.kernel->bind)
       return internalError("kernel `" + std::string(draft.kernel->name) + "` cannot run");
     StepContext context{*draft.step, draft.resultTypes, draft.operands, environment.findSymbol, environment.precision};
+    std::string problem;
+    if (draft.kernel->hasMethods && environment.methods) {
+      problem = problemText(*draft.step, draft.operands, environment.precision);
+      context.method = environment.methods->find(problem);
+    }
     std::vector<TensorDesc> descs;
     for (const ResultDesc &result : draft.results)
       descs.push_back(result.desc);
@@ -69,6 +74,8 @@ Status Binder::bindKernels(Binding &binding) {
                     workOf(*draft.step, draft.operands, draft.results)};
     bound.work.isCopy = draft.isCopy;
     bound.work.reorders = draft.isCopy ? 1 : bound.kernel->reorders();
+    bound.work.problem = std::move(problem);
+    bound.work.method = bound.kernel->method();
     if (size_t bytes = bound.kernel->scratchBytes()) {
       buffers.push_back({.bytes = bytes, .first = static_cast<int32_t>(i), .last = static_cast<int32_t>(i)});
       alias.push_back({static_cast<int32_t>(buffers.size() - 1), 0});

@@ -29,6 +29,7 @@ struct BindEnvironment {
   /// A contiguous copy of constant data that lives as long as the program; null: copied in every call.
   std::function<Result<const void *>(const void *data, const TensorDesc &desc)> contiguousConstant;
   Precision precision = Precision::Highest; ///< as StepContext::precision
+  const MethodTable *methods = nullptr;     ///< null: the usual ones
 };
 
 /// An input as far as binding is concerned. `scalar` is set for symbolic numbers.

@@ -217,6 +217,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       options.precision = *precisionNamed(value.get<std::string>());
     else if (key == "keep_constants" && value.is_boolean())
       options.keepsConstants = value.get<bool>();
+    else if (key == "method" && value.is_string() && methodNamed(value.get<std::string>()))
+      options.method = methodNamed(value.get<std::string>());
     else if (key == "fallback" || key == "keep_constants")
       return usageError("option `" + key + "` must be true or false");
     else if (key == "disable_passes")
@@ -227,6 +229,8 @@ Result<LoadOptions> parseLoadOptions(const char *json) {
       return usageError("option `" + key + "` must be a number of seconds up to 1e9, or 0 for none");
     else if (key == "matmul_precision")
       return usageError("option `" + key + "` must be \"highest\", \"medium\" or \"int8\"");
+    else if (key == "method")
+      return usageError("option `" + key + "` must be \"usual\", \"panels\", \"winograd\" or \"onednn\"");
     else
       return usageError("there is no option `" + key + "`");
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/Result.h"
+#include "runtime/Methods.h"
 #include "runtime/Plan.h"
 #include "runtime/Precision.h"
 
@@ -53,6 +54,7 @@ struct StepContext {
   std::span<const BoundOperand> operands;
   std::function<void *(const std::string &symbol)> findSymbol; ///< in the plan's kernel library
   Precision precision = Precision::Highest;                    ///< of products and convolutions
+  Method method = Method::Usual;                               ///< likewise
 
   template <typename T> T attr(std::string_view name, T fallback) const {
     auto it = step.attributes.find(name);
@@ -80,6 +82,8 @@ public:
   virtual Status run(const KernelArgs &args) const = 0;
   /// Operands that every run copies into another layout first.
   virtual int reorders() const { return 0; }
+  /// Which of several implementations this is; empty where there is one only.
+  virtual std::string_view method() const { return {}; }
 };
 
 /// A result whose sizes nobody knew before its content: contiguous memory of its own, or a number.
@@ -103,6 +107,7 @@ struct KernelDef {
   /// Set instead of infer and bind where the results' sizes depend on the operands' content (nonzero, item, unique).
   /// Here every tensor operand has its `data`.
   Result<std::vector<EvaluatedResult>> (*evaluate)(const StepContext &) = nullptr;
+  bool hasMethods = false; ///< there are several implementations, see StepContext::method
 };
 
 /// nullptr when there is no such kernel.

@@ -11,13 +11,22 @@ namespace ingot {
 enum class Precision : uint8_t { Highest, BFloat16, Int8 };
 
 /// The names that people give: "highest", "medium" and "int8".
+constexpr std::string_view precisionName(Precision precision) {
+  switch (precision) {
+  case Precision::Highest:
+    return "highest";
+  case Precision::BFloat16:
+    return "medium";
+  case Precision::Int8:
+    return "int8";
+  }
+  return {};
+}
+
 constexpr std::optional<Precision> precisionNamed(std::string_view name) {
-  if (name == "highest")
-    return Precision::Highest;
-  if (name == "medium")
-    return Precision::BFloat16;
-  if (name == "int8")
-    return Precision::Int8;
+  for (Precision precision : {Precision::Highest, Precision::BFloat16, Precision::Int8})
+    if (name == precisionName(precision))
+      return precision;
   return std::nullopt;
 }
 

@@ -14,8 +14,10 @@ namespace ingot {
 struct StepWork {
   double operations = 0;
   double bytes = 0;
-  bool isCopy = false; ///< put in by the runtime, because a kernel needs another layout
-  int reorders = 0;    ///< copies into another layout: this one, or those that the kernel makes
+  bool isCopy = false;     ///< put in by the runtime, because a kernel needs another layout
+  int reorders = 0;        ///< copies into another layout: this one, or those that the kernel makes
+  std::string problem;     ///< of steps that several methods can compute (Methods.h)
+  std::string_view method; ///< the one that does; empty: there is only one
 };
 
 StepWork workOf(const Step &step, std::span<const BoundOperand> operands, std::span<const ResultDesc> results);

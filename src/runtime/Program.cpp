@@ -92,6 +92,7 @@ Result<std::unique_ptr<Entry>> Program::Impl::prepareEntry(const Function &funct
     return std::move(status.error()).note("while preparing the constants of `" + function.name + "`");
   // Not the prologue: what it computes is kept in a file for all who load the asset.
   entry->environment.precision = source.precision;
+  entry->environment.methods = &source.methods;
   INGOT_CHECK(checkFixedSizes(*entry));
   return entry;
 }

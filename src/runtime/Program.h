@@ -39,6 +39,7 @@ struct ProgramSource {
   uint64_t memoryLimit = 0;                 ///< as LoadOptions::memoryLimit
   uint64_t timeLimit = 0;                   ///< as LoadOptions::timeLimit
   Precision precision = Precision::Highest; ///< as LoadOptions::precision
+  MethodTable methods = {};                 ///< those that were measured, or LoadOptions::method
 };
 
 /// Contiguous memory of its own. Copies share it.
@@ -68,7 +69,13 @@ struct LoadOptions {
   /// Whether constants that were computed from weights, and weights in the order of the kernels, are kept in the cache for later loads, and
   /// taken from there.
   bool keepsConstants = true;
+  /// For every step that can be computed so; none: what was measured on this machine, else the usual one.
+  std::optional<Method> method = {};
 };
+
+/// Keeps methods for later loads of the asset on this kind of CPU with these options; those of other problems stay.
+Status keepMethods(const std::string &assetPath, const LoadOptions &options,
+                   const std::vector<std::pair<std::string, Method>> &methods);
 
 class States; ///< States.h
 

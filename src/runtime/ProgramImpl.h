@@ -26,8 +26,7 @@ bool runsStepByStep(const Function &function);
 /// One function with what was prepared for it.
 struct Entry {
   explicit Entry(const Function &function)
-      : environment{function, {}, {}, {}, Precision::Highest}, cache(kMaxBindings),
-        runsStepByStep(ingot::runsStepByStep(function)) {}
+      : environment{function, {}, {}, {}}, cache(kMaxBindings), runsStepByStep(ingot::runsStepByStep(function)) {}
 
   /// Whether its steps are run one by one (Driver.cpp) rather than planned at once.
   bool isDriver() const { return runsStepByStep; }

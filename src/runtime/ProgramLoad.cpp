@@ -13,6 +13,7 @@
 #include "runtime/kernels/fallback/Plugin.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 namespace ingot {
@@ -47,6 +48,15 @@ Result<asset::Specialisation> makeSpecialisation(const asset::Asset &source, con
 
 asset::IntactFiles intactFilesOf(const asset::Asset &source, const asset::Specialisation &special) {
   return {special.folder + "/" + std::string(asset::kIntactFile), source.checksum.hex()};
+}
+
+/// Says what is kept beside a specialisation: for these weights, and this plan.
+std::string programKey(const asset::Asset &source, const asset::Specialisation &special) {
+  return source.checksum.hex() + " " + hashText(special.planText()).hex();
+}
+
+std::string methodsPath(const asset::Specialisation &special) {
+  return special.folder + "/" + std::string(asset::kMethodsFile);
 }
 
 bool knowsAll(asset::IntactFiles &intact, const asset::Asset &source) {
@@ -123,10 +133,12 @@ Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const Lo
     parts.preparedPath = special->folder + "/" + std::string(asset::kPreparedFile);
     parts.packedPath = special->folder + "/" + std::string(asset::kPackedFile);
   }
-  parts.preparedKey = source->checksum.hex() + " " + hashText(special->planText()).hex();
+  parts.preparedKey = programKey(*source, *special);
   parts.memoryLimit = options.memoryLimit;
   parts.timeLimit = options.timeLimit;
   parts.precision = options.precision;
+  parts.methods =
+      options.method ? MethodTable(*options.method) : MethodTable::read(methodsPath(*special), parts.preparedKey);
   parts.findWeight = [source](std::string_view key) -> std::optional<WeightView> {
     const SafeTensor *weight = source->findWeight(key);
     if (!weight)
@@ -147,6 +159,27 @@ Result<std::shared_ptr<Program>> loadOnce(const std::string &assetPath, const Lo
 }
 
 } // namespace
+
+Status keepMethods(const std::string &assetPath, const LoadOptions &options,
+                   const std::vector<std::pair<std::string, Method>> &methods) {
+  INGOT_TRY(asset::Asset source, asset::readAsset(assetPath, asset::Verify::Structure));
+  INGOT_TRY(std::optional<asset::Specialisation> special,
+            asset::findSpecialisation(source, specialisationKey(options)));
+  if (!special)
+    return ioError("'" + assetPath + "' has no specialisation for this CPU to keep methods in");
+  const std::string path = methodsPath(*special), key = programKey(source, *special);
+  const MethodTable before = MethodTable::read(path, key);
+  MethodTable table = before;
+  for (const auto &[problem, method] : methods)
+    table.set(problem, method);
+  if (table == before)
+    return {};
+  INGOT_CHECK(table.write(path, key));
+  // It has weights in the order of the methods before; the next call writes it anew.
+  std::error_code error;
+  std::filesystem::remove(special->folder + "/" + std::string(asset::kPackedFile), error);
+  return {};
+}
 
 Result<std::shared_ptr<Program>> Program::load(const std::string &assetPath, const LoadOptions &options) {
   Result<std::shared_ptr<Program>> loaded = loadOnce(assetPath, options);

@@ -129,7 +129,10 @@ Result<ProgramHandle> cli::loadProgram(const std::string &asset, const LoadFlags
   nlohmann::json options = {{"fallback", flags.fallback},
                             {"memory_limit", flags.memoryLimit},
                             {"time_limit", flags.timeLimit},
-                            {"matmul_precision", flags.matmulPrecision}};
+                            {"matmul_precision", flags.matmulPrecision},
+                            {"keep_constants", flags.keepsConstants}};
+  if (!flags.method.empty())
+    options["method"] = flags.method;
   INGOT_CHECK(checked(ingot_program_load_with(asset.c_str(), options.dump().c_str(), &program)));
   return ProgramHandle(program);
 }

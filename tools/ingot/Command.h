@@ -30,6 +30,7 @@ void addProfile(CLI::App &app, Request &request);
 void addRun(CLI::App &app, Request &request);
 void addShow(CLI::App &app, Request &request);
 void addSpecialise(CLI::App &app, Request &request);
+void addTune(CLI::App &app, Request &request);
 void addValidate(CLI::App &app, Request &request);
 void addVerify(CLI::App &app, Request &request);
 void addVisualize(CLI::App &app, Request &request);
@@ -57,6 +58,8 @@ struct LoadFlags {
   uint64_t memoryLimit = 0; ///< bytes, 0: none
   double timeLimit = 0;     ///< seconds, 0: none
   std::string matmulPrecision = "highest";
+  std::string method = {};    ///< as the option of ingot_program_load_with; no flag of the command line
+  bool keepsConstants = true; ///< likewise
 };
 void addLoadFlags(CLI::App &command, LoadFlags &flags);
 Result<ProgramHandle> loadProgram(const std::string &asset, const LoadFlags &flags = {});

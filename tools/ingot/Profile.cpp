@@ -61,7 +61,9 @@ std::string kernelOf(const StepProfile::Record &record) {
 }
 
 std::string placeOf(const StepProfile::Record &record) {
-  const std::string node = record.node.empty() ? record.kernel : record.node;
+  std::string node = record.node.empty() ? record.kernel : record.node;
+  if (!record.work.method.empty())
+    node += " (" + std::string(record.work.method) + ")";
   return record.source.empty() ? node : record.source + "  " + node;
 }
 
@@ -117,6 +119,7 @@ json traceOf(const Records &records, size_t calls) {
                       {"tid", 1},
                       {"args",
                        {{"node", record.node},
+                        {"method", record.work.method},
                         {"source", record.source},
                         {"flop", record.work.operations},
                         {"bytes", record.work.bytes}}}});

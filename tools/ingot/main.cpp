@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
   addRun(app, request);
   addShow(app, request);
   addSpecialise(app, request);
+  addTune(app, request);
   addValidate(app, request);
   addVerify(app, request);
   addVisualize(app, request);

@@ -32,6 +32,7 @@ struct Converted {
 class DnnlConv final : public BoundKernel {
 public:
   size_t scratchBytes() const override { return scratch.bytes(); }
+  std::string_view method() const override { return "onednn"; }
   int reorders() const override {
     auto isCopied = [](const Converted &operand) { return operand.copy || operand.reorder ? 1 : 0; };
     return isCopied(x) + (packed ? 0 : isCopied(weight)) + isCopied(bias) + isCopied(residual);

@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-/// Raised with every change of the struct below, or of what its functions take. 1: first.
-inline constexpr int32_t kDnnlApiVersion = 1;
+/// Raised with every change of the struct below, or of what its functions take and give. 1: first. 2: methods.
+inline constexpr int32_t kDnnlApiVersion = 2;
 
 /// Matrices by rows: c = scale * a * b, each with the distance from row to row. `b` may be given transposed.
 struct DnnlProduct {

@@ -41,6 +41,7 @@ struct Source {
 class DnnlMatmul final : public BoundKernel {
 public:
   size_t scratchBytes() const override { return scratch.bytes(); }
+  std::string_view method() const override { return "onednn"; }
 
   Status run(const KernelArgs &args) const override {
     void *weights = packed ? packed->get_data_handle() : b.prepare(args, MatmulB);

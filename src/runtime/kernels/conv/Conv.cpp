@@ -90,6 +90,7 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   problem.weight = *weight;
   problem.weightData = context.operands[ConvWeight].data;
   problem.precision = context.precision;
+  problem.method = context.method;
   if (bias)
     problem.bias = *bias;
   if (residual)
@@ -104,8 +105,33 @@ Result<std::vector<ResultDesc>> inferConv(const StepContext &context) {
   return denseResult(context, std::move(problem.result));
 }
 
-/// Of float32, and not empty; null where only the reference can. oneDNN may refuse odd layouts.
+/// Null where oneDNN refuses it, as it does odd layouts.
+Result<std::unique_ptr<BoundKernel>> makeDnnlConv(const ConvProblem &problem) {
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeConv(problem);
+  return made ? *std::move(made) : nullptr;
+}
+
+/// By the method that is asked for; null where it cannot compute this.
+Result<std::unique_ptr<BoundKernel>> makeByMethod(const ConvProblem &problem) {
+  switch (problem.method) {
+  case Method::Usual:
+    break;
+  case Method::Panels:
+    return makePanelConv(problem);
+  case Method::Winograd:
+    return makeWinogradConv(problem);
+  case Method::OneDnn:
+    return makeDnnlConv(problem);
+  }
+  return std::unique_ptr<BoundKernel>();
+}
+
+/// Of float32, and not empty; null where only the reference can.
 Result<std::unique_ptr<BoundKernel>> bindFloatConv(const ConvProblem &problem) {
+  INGOT_TRY(std::unique_ptr<BoundKernel> chosen, makeByMethod(problem));
+  if (chosen)
+    return chosen;
   if (auto depthwise = makeDepthwiseConv(problem))
     return depthwise;
   // Of integers, fewer multiplications gain less than they lose.
@@ -114,9 +140,7 @@ Result<std::unique_ptr<BoundKernel>> bindFloatConv(const ConvProblem &problem) {
     return winograd;
   if (auto panels = makePanelConv(problem))
     return panels;
-  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeConv(problem);
-  return made ? *std::move(made) : nullptr;
+  return makeDnnlConv(problem);
 }
 
 /// Of float16 and bfloat16.
@@ -184,6 +208,7 @@ Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, st
   return dnnl->makeConv(problem);
 }
 
-extern const KernelDef kernelDef_conv = {"conv", inferConv, bindConv, true};
+extern const KernelDef kernelDef_conv = {
+    .name = "conv", .infer = inferConv, .bind = bindConv, .acceptsStrides = true, .hasMethods = true};
 
 } // namespace ingot

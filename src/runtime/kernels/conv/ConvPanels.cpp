@@ -161,6 +161,8 @@ public:
 
   int reorders() const override { return isReordered ? 1 : 0; }
 
+  std::string_view method() const override { return "panels"; }
+
   bool canMultiplyZeros() const { return panels->isFinite(); }
 
   Status run(const KernelArgs &args) const override {

@@ -144,6 +144,7 @@ public:
   }
 
   int reorders() const override { return copy ? 1 : 0; }
+  std::string_view method() const override { return "depthwise"; }
 
   Status run(const KernelArgs &args) const override {
     const void *x = args.operands[ConvX];

@@ -15,6 +15,7 @@ struct ConvProblem {
   Activation activation = Activation::None;
   const void *weightData = nullptr; ///< set when the weight is constant
   Precision precision = Precision::Highest;
+  Method method = Method::Usual;
 
   size_t spatialRank() const { return x.sizes.size() - 2; }
   int64_t batch() const { return x.sizes[0]; }
@@ -35,7 +36,8 @@ std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
 gemm::Packing convPacking(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
-/// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or would not be faster.
+/// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or, unless it
+/// is the method that is asked for, would hardly be faster.
 std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem);
 /// For kernels that take finite numbers only; float32, nothing empty.
 OtherKernel convOfAnything(const ConvProblem &problem);

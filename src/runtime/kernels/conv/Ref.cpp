@@ -41,6 +41,8 @@ public:
         strides(triple(problem.strides, 1)), padding(triple(problem.padLow, 0)),
         dilations(triple(problem.dilations, 1)) {}
 
+  std::string_view method() const override { return "reference"; }
+
   Status run(const KernelArgs &args) const override {
     const int64_t channels = problem.outChannels();
     parallelFor(0, problem.batch() * channels, 1, [&](int64_t begin, int64_t end) {

@@ -163,6 +163,8 @@ public:
     workers = std::clamp<int64_t>(numThreads(), 1, chunks * groups);
   }
 
+  std::string_view method() const override { return "winograd"; }
+
   bool hasFiniteFilters() const { return panels->isFinite(); }
 
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements()) * sizeof(float); }
@@ -283,13 +285,14 @@ std::unique_ptr<BoundKernel> makeWinogradConv(const ConvProblem &problem) {
   const int64_t patches = g.images * ((g.out.height + 1) / 2) * ((g.out.width + 1) / 2);
   const int64_t channels = g.channels / problem.groups;
   const int64_t filterBytes = gemm::panelElements(kPoints * channels, g.outChannels) * int64_t(sizeof(float));
+  const bool isWorthIt = problem.method == Method::Winograd ||
+                         (channels >= kMinChannels && patches >= kMinPatches && filterBytes <= kMaxFilterBytes);
   // No panel may have columns of two groups.
-  const bool isWorthIt = channels >= kMinChannels && g.outChannels / problem.groups % kPanel == 0 &&
-                         patches >= kMinPatches && filterBytes <= kMaxFilterBytes;
+  const bool hasWholePanels = g.outChannels / problem.groups % kPanel == 0;
   const bool lieWell = hasStridesOf(problem.x, channelsLast(DType::Float32, problem.x.sizes)) &&
                        (!problem.bias || problem.bias->isContiguous()) &&
                        (!problem.residual || hasStridesOf(*problem.residual, problem.result));
-  if (!isPlain || !isWorthIt || !lieWell)
+  if (!isPlain || !isWorthIt || !hasWholePanels || !lieWell)
     return nullptr;
   auto kernel = std::make_unique<WinogradConv>(problem, g);
   if (!kernel->hasFiniteFilters())

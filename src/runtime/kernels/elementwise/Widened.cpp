@@ -61,6 +61,7 @@ public:
   }
 
   int reorders() const override { return inner->reorders(); }
+  std::string_view method() const override { return inner->method(); }
 
   Status run(const KernelArgs &args) const override {
     std::array<void *, kMaxOperands> operands{};

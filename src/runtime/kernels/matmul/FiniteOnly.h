@@ -28,6 +28,7 @@ public:
 
   size_t scratchBytes() const override { return fast->scratchBytes(); }
   int reorders() const override { return fast->reorders(); }
+  std::string_view method() const override { return fast->method(); }
   Status run(const KernelArgs &args) const override;
 
 private:

@@ -52,6 +52,7 @@ Result<MatmulProblem> makeProblem(const StepContext &context) {
     problem.residual = *residual;
   problem.bData = context.operands[MatmulB].data;
   problem.precision = context.precision;
+  problem.method = context.method;
   if (a->sizes.size() < 2 || b->sizes.size() < 2)
     return badShapes(context, "the operands need two dimensions at least");
   if (a->dtype != b->dtype || context.resultTypes[0].dtype != a->dtype)
@@ -83,17 +84,27 @@ bool isSmallOuterProduct(const MatmulProblem &problem) {
          problem.activation == Activation::None;
 }
 
-/// Of float32, and not empty; null where only the reference can. oneDNN may refuse odd layouts.
+/// Null where oneDNN refuses it, as it does odd layouts.
+Result<std::unique_ptr<BoundKernel>> makeDnnlMatmul(const MatmulProblem &problem) {
+  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
+  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeMatmul(problem);
+  return made ? *std::move(made) : nullptr;
+}
+
+/// Of float32, and not empty; null where only the reference can.
 Result<std::unique_ptr<BoundKernel>> bindFloatMatmul(const MatmulProblem &problem) {
+  if (problem.method == Method::OneDnn) {
+    INGOT_TRY(std::unique_ptr<BoundKernel> chosen, makeDnnlMatmul(problem));
+    if (chosen)
+      return chosen;
+  }
   if (auto panels = makePanelMatmul(problem))
     return panels;
   if (auto batched = makeBatchedMatmul(problem))
     return batched;
   if (isSmallOuterProduct(problem))
     return std::unique_ptr<BoundKernel>();
-  INGOT_TRY(const DnnlApi *dnnl, dnnlApi());
-  Result<std::unique_ptr<BoundKernel>> made = dnnl->makeMatmul(problem);
-  return made ? *std::move(made) : nullptr;
+  return makeDnnlMatmul(problem);
 }
 
 /// Of float16 and bfloat16. A constant right-hand side becomes panels of float32, or is converted in every call.
@@ -144,6 +155,7 @@ Result<std::unique_ptr<BoundKernel>> bindReferenceMatmul(const StepContext &cont
   return makeReferenceMatmul(problem);
 }
 
-extern const KernelDef kernelDef_matmul = {"matmul", inferMatmul, bindMatmul, true};
+extern const KernelDef kernelDef_matmul = {
+    .name = "matmul", .infer = inferMatmul, .bind = bindMatmul, .acceptsStrides = true, .hasMethods = true};
 
 } // namespace ingot

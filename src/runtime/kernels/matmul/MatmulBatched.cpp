@@ -27,6 +27,7 @@ public:
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements) * sizeof(float); }
+  std::string_view method() const override { return "batched"; }
 
   Status run(const KernelArgs &args) const override {
     Tasks queue(batches * parts, workers);

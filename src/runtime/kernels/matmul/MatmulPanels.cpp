@@ -32,6 +32,7 @@ public:
     }
   }
 
+  std::string_view method() const override { return "panels"; }
   size_t scratchBytes() const override {
     const int64_t floats = quads ? quads->size() : copy || pairs ? rows * stride : 0;
     return static_cast<size_t>(floats) * sizeof(float);
@@ -83,7 +84,8 @@ gemm::Packing packingFor(const MatmulProblem &problem) {
   const bool isFloat = problem.a.dtype == DType::Float32 && problem.bDataType == DType::Float32;
   if (problem.precision == Precision::Int8 && isFloat && problem.k <= gemm::kMostQuadDepth && gemm::canComputeQuads())
     return gemm::Packing::Quads;
-  return problem.precision != Precision::Highest && gemm::canComputePairs() ? gemm::Packing::Pairs : gemm::Packing::Single;
+  return problem.precision != Precision::Highest && gemm::canComputePairs() ? gemm::Packing::Pairs
+                                                                            : gemm::Packing::Single;
 }
 
 } // namespace

@@ -12,6 +12,7 @@ struct MatmulProblem {
   const void *bData = nullptr;      ///< set when b is constant
   DType bDataType = DType::Float32; ///< of these; float16 and bfloat16 are for products in float32
   Precision precision = Precision::Highest;
+  Method method = Method::Usual;
   int64_t m = 0, n = 0, k = 0;
 
   size_t batchRank() const { return result.sizes.size() - 2; }

@@ -66,6 +66,8 @@ public:
       residualStrides = stridesFor(*problem.residual, rank);
   }
 
+  std::string_view method() const override { return "reference"; }
+
   Status run(const KernelArgs &args) const override {
     if (problem.n == 0)
       return {};

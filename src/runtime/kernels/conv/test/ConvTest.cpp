@@ -250,6 +250,30 @@ TEST(Conv, WinogradAgreesWithTheReference) {
       }
 }
 
+TEST(Conv, AgreesWithTheReferenceByEveryMethod) {
+  std::vector<Shape> list = shapes();
+  // Too few channels, too few pixels and filters too large for Winograd's form to be the usual one, which is right all the same.
+  list.push_back({{1, 3, 9, 9}, {32, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}});
+  list.push_back({{1, 50, 1, 3}, {64, 50, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}});
+  list.push_back({{2, 384, 3, 3}, {320, 384, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}});
+  const size_t own = list.size() - 3;
+  for (size_t i = 0; i < list.size(); ++i)
+    for (Method method : {Method::Panels, Method::Winograd, Method::OneDnn})
+      for (bool isConstant : {false, true}) {
+        Case testCase = conv(list[i]);
+        testCase.isConstant = {false, isConstant};
+        if (i >= own)
+          testCase.operands[0] = inOrder(*testCase.operands[0], {0, 2, 3, 1});
+        testCase.method = method;
+        expectSameAs(testCase, bindReferenceConv, 1e-4);
+        if (i >= own && isConstant && gemm::canComputeTiles())
+          EXPECT_NE(testCase.implementation().find(method == Method::Panels     ? "Panel"
+                                                   : method == Method::Winograd ? "Winograd"
+                                                                                : "Dnnl"),
+                    std::string::npos);
+      }
+}
+
 TEST(Conv, AddsBiasResidualAndActivationInThisOrder) {
   for (const Shape &shape : shapes())
     for (std::string activation : {"none", "relu", "relu6", "gelu", "silu", "hard_swish", "sigmoid"}) {

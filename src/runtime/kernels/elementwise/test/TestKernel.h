@@ -123,6 +123,7 @@ struct Case {
   std::vector<bool> isConstant{};     ///< by operand
   std::vector<ScalarValue> scalars{}; ///< operands after the tensors
   Precision precision = Precision::Highest;
+  Method method = Method::Usual;
 
   /// With `bind`, another implementation than the kernel's choice.
   Result<std::vector<Tensor>> run(BindFunction bind = nullptr) const {
@@ -153,7 +154,7 @@ private:
     for (DType dtype : resultTypes)
       types.push_back({ValueKind::Tensor, dtype, {}});
     const std::vector<BoundOperand> bound = boundOperands();
-    StepContext context{step, types, bound, {}, precision};
+    StepContext context{step, types, bound, {}, precision, method};
     INGOT_TRY(auto descs, def->infer(context));
     for (const ResultDesc &desc : descs)
       layouts.push_back(desc.desc);

@@ -131,6 +131,15 @@ TEST(Matmul, TakesIntegersWhereItMay) {
   EXPECT_TRUE(std::isnan(values[2]));
 }
 
+TEST(Matmul, ByOneDnnWhereThatIsAskedFor) {
+  Case testCase = matmul(noise({17, 70}, 1), noise({70, 45}, 2), "relu");
+  testCase.isConstant = {false, true};
+  EXPECT_NE(testCase.implementation().find(byPanels()), std::string::npos);
+  testCase.method = Method::OneDnn;
+  EXPECT_EQ(testCase.implementation().find("Panel"), std::string::npos);
+  expectSameAs(testCase, bindReferenceMatmul, 1e-5);
+}
+
 TEST(Matmul, DividesLargeProducts) {
   for (const auto &[m, k, n] : std::vector<std::array<int64_t, 3>>{{200, 100, 70}, {1500, 3, 40}, {30, 1024, 64}}) {
     Case testCase = matmul(noise({m, k}, 1), noise({k, n}, 2));
