@@ -225,7 +225,10 @@ static void recordSharing(AtenOp op, const pt2::Node &node, const pt2::Graph &gr
   auto [operand, result] = selfAndResult(node, graph);
   if (!operand || !result)
     return;
-  std::optional<Sharing> sharing = sharingOf(*operand, *result, op.getTarget() == "aten::contiguous");
+  const SharingRule rule = op.getTarget() == "aten::contiguous" ? SharingRule::Contiguous
+                           : op.getTarget() == "aten::ravel"    ? SharingRule::Ravel
+                                                                : SharingRule::Reshape;
+  std::optional<Sharing> sharing = sharingOf(*operand, *result, rule);
   if (!sharing)
     return;
   Builder builder(op.getContext());

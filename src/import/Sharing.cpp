@@ -51,6 +51,14 @@ bool liesAlike(const Sizes &sizes, const Sizes &strides, const Sizes &wanted) {
   });
 }
 
+/// Numbers of a file may be of any size: they wrap around, and then nothing fits.
+Sizes contiguousStrides(const Sizes &sizes) {
+  Sizes strides(sizes.size(), 1);
+  for (size_t dim = sizes.size(); dim-- > 1;)
+    strides[dim - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[dim]) * static_cast<uint64_t>(sizes[dim]));
+  return strides;
+}
+
 uint64_t countOf(const Sizes &sizes) {
   uint64_t count = 1;
   for (int64_t size : sizes)
@@ -61,12 +69,12 @@ uint64_t countOf(const Sizes &sizes) {
 /// An operand and a result with symbols parsed.
 class Layouts {
 public:
-  static std::optional<Layouts> of(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, bool isContiguous) {
-    Layouts layouts(isContiguous);
+  static std::optional<Layouts> of(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, SharingRule rule) {
+    Layouts layouts(rule);
     bool isKnown = layouts.parse(operand.sizes, layouts.sizes) && layouts.parse(operand.strides, layouts.strides) &&
                    layouts.parse(result.sizes, layouts.shape) && layouts.parse(result.strides, layouts.wanted) &&
                    layouts.sizes.size() == layouts.strides.size() &&
-                   (!isContiguous || layouts.sizes.size() == layouts.wanted.size());
+                   (rule != SharingRule::Contiguous || layouts.sizes.size() == layouts.wanted.size());
     return isKnown ? std::optional(std::move(layouts)) : std::nullopt;
   }
 
@@ -114,7 +122,7 @@ private:
     return value ? std::optional(*value) : std::nullopt;
   }
 
-  explicit Layouts(bool isContiguousCall) : isContiguousCall(isContiguousCall) {}
+  explicit Layouts(SharingRule rule) : rule(rule) {}
 
   bool parse(const std::vector<pt2::SymInt> &from, Items &items) {
     for (const pt2::SymInt &number : from) {
@@ -146,12 +154,20 @@ private:
     std::optional<Sizes> from = all(sizes), lying = all(strides), to = all(shape), order = all(wanted);
     if (!from || !lying || !to || !order || countOf(*from) != countOf(*to))
       return std::nullopt;
-    return isContiguousCall ? liesAlike(*from, *lying, *order) : canBeViewedAs(*from, *lying, *to);
+    switch (rule) {
+    case SharingRule::Reshape:
+      return canBeViewedAs(*from, *lying, *to);
+    case SharingRule::Contiguous:
+      return liesAlike(*from, *lying, *order);
+    case SharingRule::Ravel:
+      return liesAlike(*from, *lying, contiguousStrides(*from));
+    }
+    return std::nullopt;
   }
 
   Items sizes, strides, shape, wanted; ///< of the operand, and of the result
   std::set<std::string> names;
-  bool isContiguousCall;
+  SharingRule rule;
 };
 
 /// Different sizes for all symbols, with many divisors in the first two.
@@ -169,8 +185,8 @@ std::vector<Symbols> samplesOf(const std::set<std::string> &names) {
 
 } // namespace
 
-std::optional<Sharing> sharingOf(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, bool isContiguousCall) {
-  std::optional<Layouts> layouts = Layouts::of(operand, result, isContiguousCall);
+std::optional<Sharing> sharingOf(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, SharingRule rule) {
+  std::optional<Layouts> layouts = Layouts::of(operand, result, rule);
   if (!layouts)
     return std::nullopt;
   std::optional<bool> answer = layouts->sharesInExample();

@@ -15,8 +15,12 @@ struct Sharing {
   std::vector<std::string> notOne; ///< sizes that give another answer where they are 1: symbols, or s0 - 1
 };
 
-/// Of `contiguous`, or of `reshape` and its like, from the strides that the program was exported with; nothing where these
+/// What decides: `reshape` and its like copy where no view has the new sizes, `contiguous` where the elements lie in another order
+/// than it wants, `ravel` where they are not contiguous.
+enum class SharingRule { Reshape, Contiguous, Ravel };
+
+/// From the strides that the program was exported with; nothing where these
 /// are not known. Sizes that are symbols are taken to be more than 1, as exports do.
-std::optional<Sharing> sharingOf(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, bool isContiguousCall);
+std::optional<Sharing> sharingOf(const pt2::TensorMeta &operand, const pt2::TensorMeta &result, SharingRule rule);
 
 } // namespace ingot
