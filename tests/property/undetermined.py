@@ -75,10 +75,10 @@ def do_squares_overflow(operands: Operands) -> bool:
     return False
 
 
-def are_products_subnormal(operands: Operands) -> bool:
-    """Whether there are numbers so small that a product of them by a usual one is below the smallest normal number."""
+def are_subnormal(operands: Operands) -> bool:
+    """Whether there are numbers that products give as 0 here."""
     return any(
-        bool(((value != 0) & (value.abs() < 1e3 * torch.finfo(value.dtype).tiny)).any())
+        bool(((value != 0) & (value.abs() < torch.finfo(value.dtype).tiny)).any())
         for value in operands
         if value.dtype == torch.float32
     )
@@ -87,7 +87,11 @@ def are_products_subnormal(operands: Operands) -> bool:
 RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.gelu", is_any_infinite, "what gelu of infinities is depends on the library that eager uses"),
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
-    (r" @ |mm\(|mv\(|matmul|einsum|linear|conv", are_products_subnormal, "products give 0 for subnormal numbers"),
+    (
+        r"\b(all|any|logical_\w+|nonzero|count_nonzero|sign|sgn|bool)\(|argwhere\(|b1\)| [<>=!]=? ",
+        are_subnormal,
+        "products give 0 for subnormal numbers",
+    ),
     (r"pixel_unshuffle", is_nothing, "eager keeps the sizes of what has no elements, against its own formula"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
     (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
