@@ -1,4 +1,5 @@
-"""Checks the seeds that it reads, one a line, and says what it found as one JSON line each."""
+"""Checks the seeds that it reads, one a line: says "made" when there is a graph, which eager alone has run, and then what it
+found as one JSON line."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ def main() -> None:
     for line in sys.stdin:
         seed = int(line)
         case = generate(seed)
+        print("made", file=messages, flush=True)
         verdict = check(case, seed)
         found = {"seed": seed, "status": verdict.status, "detail": verdict.detail, "lines": len(case.lines)}
         print(json.dumps(found), file=messages, flush=True)
