@@ -4,7 +4,7 @@
 - a call of a model that adds 1 to four numbers, from C++ and from Python;
 - a fresh C++ process, from its start to its end with one result (the asset is specialised already);
 - the median with another process that keeps one core busy, beside the median without it;
-- a roofline: arithmetic a second, beside what the machine can do in registers, and its memory bandwidth.
+- a roofline: arithmetic a second, beside what the machine can do in registers, and its memory bandwidth; of all models.
 
   python bench/overheads.py
   python bench/overheads.py --models resnet50,bert_base
@@ -105,17 +105,19 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", default=",".join(DEFAULT), help="comma-separated")
+    parser.add_argument("--models", default=",".join(DEFAULT), help="comma-separated; the roofline has all by default")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for language, microseconds in per_call(Path(folder)).items():
             print(f"x + 1 from {language}: {microseconds:.2f} µs a call")
-    for name in options.models.split(","):
+    chosen = options.models.split(",")
+    for name in zoo.FAMILIES if chosen == list(DEFAULT) else chosen:
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             asset = make_asset(*zoo.FAMILIES[name](1, "full"), Path(folder))
-            print(f"{name}: fresh process with one result {fresh_process(asset):.0f} ms")
-            alone, shared = beside_a_neighbour(asset)
-            print(f"{name}: {alone:.2f} ms alone, {shared:.2f} ms beside a busy core ({shared / alone:.2f}x)")
+            if name in chosen:
+                print(f"{name}: fresh process with one result {fresh_process(asset):.0f} ms")
+                alone, shared = beside_a_neighbour(asset)
+                print(f"{name}: {alone:.2f} ms alone, {shared:.2f} ms beside a busy core ({shared / alone:.2f}x)")
             print(f"{name}: {roofline(asset)}", flush=True)
 
 

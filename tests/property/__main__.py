@@ -45,8 +45,10 @@ class Worker:
         self.is_made = False
 
     def check(self, seed: int) -> dict[str, Any]:
-        """A process that dies or hangs is no finding before it does so twice: machines are busy now and then. One that dies in
-        eager, some of whose operators divide integers by zero, is none of ours."""
+        """A process that dies or hangs is no finding before it does so twice: machines are busy now and then.
+
+        One that dies in eager, some of whose operators divide integers by zero, is none of ours.
+        """
         found = self.check_once(seed) or self.check_once(seed)
         status = "failed" if self.is_made else "void"
         return found or {"seed": seed, "status": status, "detail": DIED}

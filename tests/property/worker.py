@@ -1,4 +1,4 @@
-"""Checks the seeds that it reads, one a line: says "made" when there is a graph, which eager alone has run, and then what it
+"""Checks the seeds that it reads, one a line: says "made" when there is a graph, which eager has run, and then what it
 found as one JSON line."""
 
 from __future__ import annotations
