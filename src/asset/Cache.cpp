@@ -76,19 +76,11 @@ std::string metaText(const Meta &meta) {
   return value.dump(1) + "\n";
 }
 
-/// A file of an entry. Unlike in folders, whose files are looked at each by itself, nobody of the group may write here.
-std::shared_ptr<MappedFile> mapEntryFile(const std::string &path) {
-  struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || (info.st_mode & S_IWGRP))
-    return nullptr;
-  return mapCacheFile(path);
-}
-
 std::shared_ptr<MappedFile> mapChecked(const std::string &folder, const std::string &name, const json &files) {
   auto listed = files.find(name);
   if (listed == files.end() || !listed->is_object())
     return nullptr;
-  std::shared_ptr<MappedFile> file = mapEntryFile(folder + "/" + name);
+  std::shared_ptr<MappedFile> file = mapCacheFile(folder + "/" + name);
   if (!file || listed->value("size", json()) != file->bytes().size() ||
       listed->value("xxh3_128", json()) != hashBytes(file->bytes()).hex())
     return nullptr;
@@ -107,7 +99,7 @@ std::optional<Specialisation> readEntry(const Asset &asset, const std::string &c
   const std::string folder = cache + "/" + std::string(cpuKey);
   if (!isOurFolder(cache) || !isOurFolder(folder))
     return std::nullopt;
-  std::shared_ptr<MappedFile> metaFile = mapEntryFile(folder + "/" + std::string(kMetaFile));
+  std::shared_ptr<MappedFile> metaFile = mapCacheFile(folder + "/" + std::string(kMetaFile));
   if (!metaFile)
     return std::nullopt;
   Result<json> meta = parseJson(asText(metaFile->bytes()), 8);
@@ -135,7 +127,7 @@ Result<Staging> stageIn(const std::string &cache, std::string_view cpuKey) {
     return ioError("cannot create '" + cache + "': " + failure.message());
   if (!isOurFolder(cache))
     return ioError("'" + cache + "' belongs to somebody else, or everybody may write to it");
-  return Staging::create(cache + "/" + std::string(cpuKey));
+  return Staging::create(cache + "/" + std::string(cpuKey), Staging::Links::Replace);
 }
 
 /// Whatever the umask says: an entry that others may write to would not be used.
@@ -159,7 +151,8 @@ Result<FileInfo> hashFile(const std::string &path) {
 
 std::shared_ptr<MappedFile> asset::mapCacheFile(const std::string &path) {
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || !isOurs(info))
+  // Unlike in folders, whose files are looked at each by itself, nobody of the group may write here.
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || !isOurs(info) || (info.st_mode & S_IWGRP))
     return nullptr;
   Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
   return file ? *std::move(file) : nullptr;

@@ -155,9 +155,9 @@ std::string asset::findSetAside(const std::string &target) {
   return {};
 }
 
-Result<Staging> Staging::create(const std::string &target) {
+Result<Staging> Staging::create(const std::string &target, Links links) {
   Staging staging;
-  staging.finalPath = resolveTarget(target);
+  staging.finalPath = links == Links::Follow ? resolveTarget(target) : target;
   cleanLeftovers(staging.finalPath);
   Siblings siblings(staging.finalPath);
   for (int attempt = 0; attempt < 16; ++attempt) {

@@ -16,7 +16,10 @@ public:
     Replace, ///< the target and the new directory change places in one step; the old one is removed
   };
 
-  static Result<Staging> create(const std::string &target);
+  /// What a link at the target means: the user's is followed, one that came with a file is replaced.
+  enum class Links { Follow, Replace };
+
+  static Result<Staging> create(const std::string &target, Links links = Links::Follow);
   ~Staging();
   Staging(Staging &&other) noexcept;
   Staging &operator=(Staging &&) = delete;

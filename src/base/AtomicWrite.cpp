@@ -33,8 +33,8 @@ std::string pathOf(int descriptor) { return "/proc/self/fd/" + std::to_string(de
 
 /// A file that has no name until it is complete, so that a process that is killed leaves nothing; -1 where there is no
 /// such thing.
-int openNameless(const std::string &folder) {
-  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+int openNameless(const std::string &folder, mode_t mode) {
+  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (descriptor < 0 || ::access(pathOf(descriptor).c_str(), F_OK) == 0)
     return descriptor;
   ::close(descriptor); // without /proc it could not get a name
@@ -97,8 +97,10 @@ Status swapIntoPlace(const std::string &from, const std::string &to) {
 Result<AtomicFile> AtomicFile::create(const std::string &path, Links links) {
   AtomicFile file;
   file.target = path;
+  const bool follows = links == Links::Follow;
+  const mode_t mode = follows ? 0666 : 0644;
   struct stat existing;
-  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) {
+  if (follows && ::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) {
     // A pipe that nobody reads would keep us.
     file.descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file.descriptor < 0 || ::fcntl(file.descriptor, F_SETFL, 0) != 0)
@@ -106,15 +108,15 @@ Result<AtomicFile> AtomicFile::create(const std::string &path, Links links) {
     file.isInPlace = true;
     return file;
   }
-  if (char *followed = links == Links::Follow ? ::realpath(path.c_str(), nullptr) : nullptr) {
+  if (char *followed = follows ? ::realpath(path.c_str(), nullptr) : nullptr) {
     file.target = followed;
     ::free(followed);
   }
-  file.descriptor = openNameless(parentOf(file.target));
+  file.descriptor = openNameless(parentOf(file.target), mode);
   if (file.descriptor >= 0)
     return file;
   file.temporary = temporaryName(file.target);
-  file.descriptor = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  file.descriptor = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file.descriptor < 0) {
     Error failure = errnoError("cannot write '" + path + "'");
     file.temporary.clear();

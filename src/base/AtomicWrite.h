@@ -12,10 +12,11 @@
 namespace ingot {
 
 /// Writes to a temporary sibling; `commit` makes it durable and moves it into place. Without a
-/// commit nothing remains. Devices and pipes are written to as they are.
+/// commit nothing remains.
 class AtomicFile {
 public:
-  /// What a link at `path` means: where somebody else could put one, it is replaced.
+  /// Follow: a link, a device or a pipe at `path` is where the user wants it to go. Replace: somebody else may have put it there, and
+  /// nobody else may write to the new file.
   enum class Links { Replace, Follow };
 
   static Result<AtomicFile> create(const std::string &path, Links links = Links::Replace);

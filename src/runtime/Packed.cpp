@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace ingot {
@@ -18,6 +19,8 @@ constexpr size_t kMinBytes = size_t(1) << 20;
 constexpr size_t kPartOfSpace = 4;
 /// Constants of fewer bytes are taken as they are, and are not worth panels.
 constexpr size_t kMaxSmall = size_t(1) << 16, kPage = 4096;
+/// Of one matrix: for products and convolutions of several kinds, in several precisions.
+constexpr int kMaxForms = 64;
 /// Elements of one block at most: far above any weight, far below what overflows.
 constexpr int64_t kMaxElements = int64_t(1) << 42;
 
@@ -101,14 +104,16 @@ void PackedFile::open(std::string filePath, const std::string &key, asset::Intac
   file = PreparedFile(path, "packed " + std::to_string(gemm::kPanelsFormat) + " " + key, intact);
 }
 
-void PackedFile::offer(std::vector<std::span<const std::byte>> memory) {
+void PackedFile::offer(std::vector<std::span<const std::byte>> memory, asset::IntactFiles &intact) {
   constants = std::move(memory);
   if (path.empty() || !file.isIntact())
     return;
-  if (read())
+  if (read()) {
+    file.remember(intact);
     releaseOriginals();
-  else
+  } else {
     kept.clear();
+  }
 }
 
 /// A look at a small constant brings what lies around it into memory, which are mostly weights that nobody looks at any
@@ -136,17 +141,18 @@ bool PackedFile::read() {
     return false;
   std::vector<PanelSource> sources;
   std::vector<size_t> sizes;
+  std::map<const void *, int> forms;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
     const auto record = loadLittle<Record>({index[0], recordBytes}, i * sizeof(Record));
     std::optional<PanelSource> source = sourceOf(record, constants);
-    if (!source)
+    if (!source || ++forms[source->data] > kMaxForms)
       return false;
     kept.push_back({record, true, nullptr});
     sizes.push_back(gemm::Panels(*source, nullptr, true).blockBytes());
     sources.push_back(*std::move(source));
   }
   const std::vector<const std::byte *> blocks = file.take(sizes);
-  if (blocks.empty())
+  if (blocks.empty() || !file.isAtEnd())
     return false;
   for (size_t i = 0; i < blocks.size(); ++i) {
     std::shared_ptr<const float> block(file.owner(), reinterpret_cast<const float *>(blocks[i]));

@@ -30,7 +30,7 @@ public:
   /// `key` says what the constants are. Without a path nothing is read or written.
   void open(std::string path, const std::string &key, asset::IntactFiles &intact);
   /// Lets kernels find what is in the file. `constants` are those of the program, in an order that is the same in every load.
-  void offer(std::vector<std::span<const std::byte>> constants);
+  void offer(std::vector<std::span<const std::byte>> constants, asset::IntactFiles &intact);
   /// Writes the file anew where kernels have made panels since, if these are worth it. The program runs without the file, so that failures do
   /// not matter.
   void save(asset::IntactFiles &intact);

@@ -27,8 +27,9 @@ bool isSound(const MappedFile &file, const std::string &title) {
   return asText(file.bytes().first(kHeaderBytes)) == headerOf(title, content.size(), asset::hashMapped(content));
 }
 
-Status writeAll(const std::string &path, const std::string &title,
-                std::span<const std::span<const std::byte>> buffers) {
+/// Gives the header.
+Result<std::string> writeAll(const std::string &path, const std::string &title,
+                             std::span<const std::span<const std::byte>> buffers) {
   const std::vector<std::byte> zeros(kAlignment);
   Hasher hasher;
   size_t bytes = 0;
@@ -37,12 +38,20 @@ Status writeAll(const std::string &path, const std::string &title,
     bytes += aligned(buffer.size());
   }
   INGOT_TRY(AtomicFile file, AtomicFile::create(path));
-  INGOT_CHECK(file.write(headerOf(title, bytes, hasher.finish())));
+  std::string header = headerOf(title, bytes, hasher.finish());
+  INGOT_CHECK(file.write(header));
   for (std::span<const std::byte> buffer : buffers) {
     INGOT_CHECK(file.write(buffer));
     INGOT_CHECK(file.write(std::span(zeros).first(aligned(buffer.size()) - buffer.size())));
   }
-  return file.commit();
+  INGOT_CHECK(file.commit());
+  return header;
+}
+
+/// What was written with this header, or null: another process may have put something else at the path since.
+std::shared_ptr<MappedFile> mapWritten(const std::string &path, const std::string &header) {
+  std::shared_ptr<MappedFile> file = asset::mapCacheFile(path);
+  return file && asText(file->bytes()).starts_with(header) ? file : nullptr;
 }
 
 } // namespace
@@ -72,6 +81,13 @@ std::vector<const std::byte *> PreparedFile::take(std::span<const size_t> sizes)
   return buffers;
 }
 
+bool PreparedFile::isAtEnd() const { return file && offset == file->bytes().size(); }
+
+void PreparedFile::remember(asset::IntactFiles &intact) const {
+  if (file)
+    intact.add(*file);
+}
+
 void PreparedFile::add(std::span<const std::byte> buffer) { added.push_back(buffer); }
 
 bool PreparedFile::isIntact() {
@@ -91,8 +107,9 @@ void PreparedFile::save(asset::IntactFiles &intact) {
   size_t total = 0;
   for (std::span<const std::byte> buffer : added)
     total += buffer.size();
-  if (!path.empty() && !file && total >= kMinBytes && writeAll(path, title, added))
-    file = asset::mapCacheFile(path);
+  if (!path.empty() && !file && total >= kMinBytes)
+    if (const Result<std::string> header = writeAll(path, title, added))
+      file = mapWritten(path, *header);
   if (file)
     intact.addOwn(*file);
   added.clear();

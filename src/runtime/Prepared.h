@@ -21,6 +21,10 @@ public:
 
   /// The next buffers, read-only; none where they have to be computed and given to `add`.
   std::vector<const std::byte *> take(std::span<const size_t> sizes);
+  /// Whether all of the file has been taken.
+  bool isAtEnd() const;
+  /// Later loads need not check what was found to be intact.
+  void remember(asset::IntactFiles &intact) const;
   /// `buffer` must stay where it is until `save`.
   void add(std::span<const std::byte> buffer);
   /// Whoever has this has what was taken.

@@ -63,7 +63,7 @@ Status Program::Impl::prepare() {
   if (source.finishChecks)
     INGOT_CHECK(source.finishChecks(source.intact));
   prepared.save(source.intact); // only what comes from weights that are in order
-  packed.offer(constants());
+  packed.offer(constants(), source.intact);
   source.intact.save();
   description = describePlan(source.plan);
   return {};

@@ -140,6 +140,24 @@ TEST_F(Cache, LinksAreIgnored) {
   EXPECT_FALSE(isFound());
 }
 
+TEST_F(Cache, LinksThatCameWithTheAssetAreReplacedAndNotFollowed) {
+  const std::string entry = path + "/cache/" + key, precious = inScratch("precious");
+  fs::create_directories(path + "/cache");
+  fs::create_directory(precious);
+  writeText(precious + "/file", "mine");
+  for (const std::string &target : {precious, precious + "/file", std::string("../.."), inScratch("nothing")}) {
+    fs::remove_all(entry);
+    fs::create_symlink(target, entry);
+    Result<Specialisation> saved = save();
+    ASSERT_TRUE(saved) << target << ": " << saved.error().str();
+    EXPECT_TRUE(isFound()) << target;
+    EXPECT_TRUE(fs::is_directory(fs::symlink_status(entry))) << target;
+    EXPECT_EQ(readText(precious + "/file"), "mine") << target;
+    EXPECT_TRUE(readAsset(path)) << target;
+    EXPECT_FALSE(fs::exists(inScratch("nothing")));
+  }
+}
+
 TEST_F(Cache, AnOpenUmaskDoesNotMatter) {
   const mode_t before = ::umask(0);
   Result<Specialisation> saved = save();

@@ -53,18 +53,39 @@ TEST(AtomicWrite, LinksAreFollowedWhereThatIsWanted) {
 
 TEST(AtomicWrite, DevicesAndPipesStayWhatTheyAre) {
   TemporaryFolder folder;
-  ASSERT_TRUE(writeFileAtomically("/dev/null", std::string_view("nothing")));
+  const auto follow = AtomicFile::Links::Follow;
+  ASSERT_TRUE(writeFileAtomically("/dev/null", std::string_view("nothing"), follow));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_FALSE(writeFileAtomically(pipe, std::string_view("x"))) << "nobody reads it";
+  EXPECT_FALSE(writeFileAtomically(pipe, std::string_view("x"), follow)) << "nobody reads it";
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
-  ASSERT_TRUE(writeFileAtomically(pipe, std::string_view("x")));
+  ASSERT_TRUE(writeFileAtomically(pipe, std::string_view("x"), follow));
   char letter = 0;
   EXPECT_EQ(::read(reader, &letter, 1), 1);
   EXPECT_EQ(letter, 'x');
   ::close(reader);
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(AtomicWrite, WhatSomebodyElseMayHavePutThereIsReplaced) {
+  TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe"), link = folder.file("link");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", link);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(writeFileAtomically(link, std::string_view("x")));
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(link)));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_TRUE(writeFileAtomically(pipe, std::string_view("y")));
+  ::umask(before);
+  EXPECT_EQ(readFile(pipe), "y");
+  const auto others = std::filesystem::perms::group_write | std::filesystem::perms::others_write;
+  EXPECT_EQ(std::filesystem::status(pipe).permissions() & others, std::filesystem::perms::none);
+  char letter = 0;
+  EXPECT_LE(::read(reader, &letter, 1), 0);
+  ::close(reader);
 }
 
 /// As after a process of the same number was killed.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -52,7 +53,7 @@ std::string save(const TemporaryFolder &folder) {
   const Loaded loaded;
   PackedFile file;
   file.open(path, "key", nothing);
-  file.offer(loaded.constants());
+  file.offer(loaded.constants(), nothing);
   std::vector<std::shared_ptr<const gemm::Panels>> made;
   for (const PanelSource &source : sourcesOf(loaded))
     made.push_back(gemm::sharedPanels(source));
@@ -64,7 +65,7 @@ std::string save(const TemporaryFolder &folder) {
 size_t countOffered(const std::string &path, const Loaded &loaded, const std::string &key = "key") {
   PackedFile file;
   file.open(path, key, nothing);
-  file.offer(loaded.constants());
+  file.offer(loaded.constants(), nothing);
   size_t count = 0;
   for (std::span<const std::byte> constant : loaded.constants())
     for (const gemm::PanelsInUse &found : gemm::panelsMadeFrom(constant)) {
@@ -88,7 +89,7 @@ TEST(Packed, KernelsTakeWhatIsOffered) {
   const Loaded loaded;
   PackedFile file;
   file.open(save(folder), "key", nothing);
-  file.offer(loaded.constants());
+  file.offer(loaded.constants(), nothing);
   for (const PanelSource &source : sourcesOf(loaded)) {
     const std::vector<gemm::PanelsInUse> offered =
         gemm::panelsMadeFrom(std::as_bytes(std::span(static_cast<const float *>(source.data), 1)));
@@ -104,7 +105,7 @@ TEST(Packed, KeepsWhatIsThereWhenMoreComes) {
   {
     PackedFile file;
     file.open(path, "key", nothing);
-    file.offer(loaded.constants());
+    file.offer(loaded.constants(), nothing);
     const auto before = std::filesystem::last_write_time(path);
     file.save(nothing); // nothing is new
     EXPECT_EQ(std::filesystem::last_write_time(path), before);
@@ -157,7 +158,7 @@ TEST(Packed, RecordsThatLieAreRefusedOrStayInsideOfTheirConstants) {
       forge(original, path, field, number);
       PackedFile file;
       file.open(path, "key", nothing);
-      file.offer(loaded.constants());
+      file.offer(loaded.constants(), nothing);
       for (std::span<const std::byte> constant : loaded.constants())
         for (const gemm::PanelsInUse &found : gemm::panelsMadeFrom(constant)) {
           const auto *data = static_cast<const std::byte *>(found.source.data);
@@ -169,13 +170,39 @@ TEST(Packed, RecordsThatLieAreRefusedOrStayInsideOfTheirConstants) {
     }
 }
 
+TEST(Packed, FilesWithMoreThanTheirRecordsSayAreIgnored) {
+  const Loaded loaded;
+  TemporaryFolder folder;
+  const std::string original = save(folder), path = folder.file("forged.bin");
+  // The first record has fewer columns, so that all blocks behind it would be others.
+  constexpr size_t columns = offsetof(PackedFile::Record, columns) / sizeof(int64_t);
+  forge(original, path, columns, kColumns - 64);
+  EXPECT_EQ(countOffered(path, loaded), 0U);
+}
+
+TEST(Packed, ManyFormsOfOneMatrixAreIgnored) {
+  const Loaded loaded;
+  TemporaryFolder folder;
+  const std::string path = folder.file("packed.bin");
+  std::vector<std::shared_ptr<const gemm::Panels>> made;
+  for (int64_t i = 0; i < 65; ++i)
+    made.push_back(gemm::sharedPanels({loaded.first.data(), {100 + i}, {kColumns}, 100, 1}));
+  PackedFile file;
+  file.open(path, "key", nothing);
+  file.offer(loaded.constants(), nothing);
+  file.save(nothing);
+  made.clear();
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_EQ(countOffered(path, Loaded()), 0U);
+}
+
 TEST(Packed, SmallPanelsAreNotWorthAFile) {
   TemporaryFolder folder;
   const std::string path = folder.file("packed.bin");
   const Loaded loaded;
   PackedFile file;
   file.open(path, "key", nothing);
-  file.offer(loaded.constants());
+  file.offer(loaded.constants(), nothing);
   const auto small = gemm::sharedPanels({loaded.first.data(), {100}, {100}, 100, 1});
   file.save(nothing);
   EXPECT_FALSE(std::filesystem::exists(path));

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <thread>
 
 namespace ingot::test {
 namespace {
@@ -73,6 +76,43 @@ TEST(Prepared, NoticesDamage) {
     EXPECT_FALSE(mended.take(sizes).empty());
     EXPECT_TRUE(mended.isIntact());
   }
+}
+
+TEST(Prepared, IgnoresWhatOthersMayWrite) {
+  const std::vector<std::string> buffers = {std::string(kLarge, 'a')};
+  const std::vector<size_t> sizes = {kLarge};
+  TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const std::string path = save(folder, buffers);
+  ::umask(before);
+  EXPECT_FALSE(PreparedFile(path, "key", nothing).take(sizes).empty());
+  std::filesystem::permissions(path, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
+  EXPECT_TRUE(PreparedFile(path, "key", nothing).take(sizes).empty());
+}
+
+/// Nothing is taken for what was written that somebody else has put in its place meanwhile.
+TEST(Prepared, IsWhatWasWrittenOrNothing) {
+  const std::vector<std::string> buffers = {std::string(kLarge, 'a')}, others = {std::string(kLarge, 'b')};
+  const std::vector<size_t> sizes = {kLarge};
+  TemporaryFolder folder, elsewhere;
+  const std::string path = folder.file("prepared.bin"), other = save(elsewhere, others);
+  std::atomic<bool> isDone = false;
+  std::thread rival([&] {
+    const std::string copy = folder.file("copy");
+    while (!isDone) {
+      std::filesystem::copy_file(other, copy, std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::rename(copy, path);
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    PreparedFile file(path, "another key", nothing);
+    file.add(asBytes(buffers[0]));
+    file.save(nothing);
+    if (const std::vector<const std::byte *> found = file.take(sizes); !found.empty())
+      EXPECT_EQ(asText({found[0], kLarge}), buffers[0]);
+  }
+  isDone = true;
+  rival.join();
 }
 
 TEST(Prepared, SmallResultsAreNotWorthAFile) {
