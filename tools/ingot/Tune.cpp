@@ -9,6 +9,7 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ Examples:
   ingot tune resnet50.ingot --forget                  (back to the usual ways)
 )";
 
-constexpr size_t kMinRounds = 8, kTimedCalls = 2;
+constexpr size_t kMinRounds = 8, kTimedCalls = 2, kMostRows = 20;
 /// A method has to take less than this part of the time, and its slower quarter less than the usual method's median: one
 /// measurement in many is wrong by more, half of them are not.
 constexpr double kClearly = 0.95;
@@ -196,10 +197,12 @@ void report(const TuneOptions &options, const Outcome &outcome, bool asJson) {
   std::cout << outcome.times.size() << " steps that can be computed in several ways, with " << ingot_get_num_threads()
             << " threads\n";
   Table table;
-  for (const Choice &choice : outcome.choices)
+  for (const Choice &choice : std::span(outcome.choices).first(std::min(kMostRows, outcome.choices.size())))
     table.add({stepOf(choice.problem), choice.usual + " " + fixedText(choice.usualMs, 3) + " ms",
                choice.chosen + " " + fixedText(choice.chosenMs, 3) + " ms"});
   std::cout << table.str();
+  if (outcome.choices.size() > kMostRows)
+    std::cout << "  and " << outcome.choices.size() - kMostRows << " more\n";
   if (outcome.choices.empty()) {
     std::cout << "the usual ways are the fastest\n";
     return;

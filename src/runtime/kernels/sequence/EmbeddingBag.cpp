@@ -2,6 +2,7 @@
 #include "runtime/kernels/elementwise/Checks.h"
 #include "runtime/kernels/elementwise/Dispatch.h"
 #include "runtime/kernels/elementwise/Scalar.h"
+#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -60,6 +61,31 @@ int64_t readIndex(const void *data, DType dtype, int64_t i) {
   return dtype == DType::Int32 ? static_cast<const int32_t *>(data)[i] : static_cast<const int64_t *>(data)[i];
 }
 
+/// Rows of most tables.
+INGOT_SIMD void addFloats(float *sum, const float *row, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    sum[i] += row[i];
+}
+
+INGOT_SIMD void addScaledFloats(float *sum, const float *row, float weight, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    sum[i] += row[i] * weight;
+}
+
+template <typename C, typename T> void addScaled(C *sum, const T *row, const C *weight, int64_t count) {
+  if constexpr (std::is_same_v<T, float>)
+    return weight ? addScaledFloats(sum, row, *weight, count) : addFloats(sum, row, count);
+  for (int64_t i = 0; i < count; ++i)
+    sum[i] += weight ? scalar::cast<C>(row[i]) * *weight : scalar::cast<C>(row[i]);
+}
+
+template <typename C, typename T> void takeLarger(C *sum, const T *row, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const C value = scalar::cast<C>(row[i]);
+    sum[i] = value > sum[i] ? value : sum[i];
+  }
+}
+
 template <typename T> class EmbeddingBag final : public BoundKernel {
   using C = scalar::Compute<T>;
 
@@ -107,8 +133,15 @@ private:
       const int64_t index = readIndex(args.operands[1], problem.indexType, i);
       if (index == problem.padding)
         continue;
+      const T *row = static_cast<const T *>(args.operands[0]) + index * width();
       const C weight = problem.hasWeights ? scalar::cast<C>(static_cast<const T *>(args.operands[3])[i]) : C(1);
-      addRow(sum, static_cast<const T *>(args.operands[0]) + index * width(), weight, count++ == 0);
+      if (problem.mode != BagMode::Max)
+        addScaled(sum, row, problem.hasWeights ? &weight : nullptr, width());
+      else if (count > 0)
+        takeLarger(sum, row, width());
+      else
+        std::transform(row, row + width(), sum, [](const T &value) { return scalar::cast<C>(value); });
+      ++count;
     }
     T *result = static_cast<T *>(args.results[0]) + bag * width();
     const C divisor = problem.mode == BagMode::Mean && count > 0 ? static_cast<C>(count) : C(1);
@@ -116,16 +149,6 @@ private:
       result[i] = scalar::cast<T>(sum[i] / divisor);
     if (args.results[1])
       static_cast<int64_t *>(args.results[1])[bag] = count;
-  }
-
-  void addRow(C *sum, const T *row, C weight, bool isFirst) const {
-    for (int64_t i = 0; i < width(); ++i) {
-      const C value = scalar::cast<C>(row[i]);
-      if (problem.mode != BagMode::Max)
-        sum[i] += problem.hasWeights ? value * weight : value;
-      else if (isFirst || value > sum[i])
-        sum[i] = value;
-    }
   }
 
   BagProblem problem;
