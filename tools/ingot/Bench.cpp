@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <iostream>
 #include <numeric>
 
@@ -29,12 +28,6 @@ constexpr const char *examples = R"(Examples:
 
 double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-/// Of sorted numbers; nearest rank.
-double quantile(const std::vector<double> &sorted, double part) {
-  const double rank = std::ceil(part * static_cast<double>(sorted.size()));
-  return sorted[static_cast<size_t>(std::max(rank - 1, 0.0))];
 }
 
 std::string milliseconds(double value) { return fixedText(value, value < 1 ? 4 : 3) + " ms"; }

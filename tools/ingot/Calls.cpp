@@ -3,6 +3,7 @@
 #include "asset/Reader.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace ingot;
 using namespace ingot::cli;
@@ -52,6 +53,11 @@ Result<ResultHandle> cli::callEntry(ingot_program *program, const asset::EntryPo
   INGOT_CHECK(checked(ingot_program_run_with_states(program, entry.name.c_str(), views.data(), views.size(),
                                                     states.data(), states.size(), &result)));
   return ResultHandle(result);
+}
+
+double cli::quantile(const std::vector<double> &sorted, double part) {
+  const double rank = std::ceil(part * static_cast<double>(sorted.size()));
+  return sorted[static_cast<size_t>(std::max(rank - 1, 0.0))];
 }
 
 void cli::addCallOptions(CLI::App &command, CallOptions &options) {

@@ -31,6 +31,9 @@ struct CallOptions {
 };
 void addCallOptions(CLI::App &command, CallOptions &options);
 
+/// Of sorted numbers, of which there is one at least; nearest rank.
+double quantile(const std::vector<double> &sorted, double part);
+
 /// A loaded program with inputs, by chance where none are given.
 class RepeatedCall {
 public:

@@ -45,18 +45,13 @@ constexpr double kClearly = 0.95;
 /// Of whole calls, for which many more steps are measured at once.
 constexpr double kFaster = 0.995;
 
-double quantile(std::vector<double> numbers, double part) {
-  std::ranges::sort(numbers);
-  return numbers[static_cast<size_t>(part * static_cast<double>(numbers.size() - 1))];
-}
-
 /// The program, with one method wherever that can be.
 struct Candidate {
   Method method;
   RepeatedCall call;
   struct Samples {
-    std::string used; ///< what computes the problem: some other way where the method cannot
-    std::vector<double> milliseconds;
+    std::string used;                 ///< what computes the problem: some other way where the method cannot
+    std::vector<double> milliseconds; ///< sorted at the end, as `whole` is
   };
   std::map<std::string, Samples> byProblem{};
   std::vector<double> whole{}; ///< milliseconds of calls
@@ -105,6 +100,11 @@ Status measureInTurns(std::vector<Candidate> &candidates, double seconds, bool b
   }
   if (::isatty(STDERR_FILENO))
     std::cerr << "\r\033[K" << std::flush;
+  for (Candidate &candidate : candidates) {
+    std::ranges::sort(candidate.whole);
+    for (auto &[problem, samples] : candidate.byProblem)
+      std::ranges::sort(samples.milliseconds);
+  }
   return {};
 }
 
