@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import struct
 import subprocess
 import tempfile
 import zipfile
@@ -57,6 +58,25 @@ def arrays(corpora: Corpora) -> None:
     corpora.put("ingot_safetensors_fuzz", "none", safetensors.numpy.save({}))
 
 
+FLOAT32, SLACK = 11, 4096
+PACKED = {  # records as in src/runtime/Packed.h, and the bytes of their panels
+    "matrix": ([0, 0, 1, 512, 0, 0, 0, 512, 0, 0, 0, 512, 1, 0, FLOAT32, 0, 1], (1 << 20) + SLACK),
+    "pairs": ([0, 0, 1, 1024, 0, 0, 0, 256, 0, 0, 0, 256, 1, 0, FLOAT32, 1, 1], (1 << 19) + SLACK),
+    "filters": ([0, 64, 3, 3, 3, 64, 0, 192, 64, 1, 0, 256, 576, 1, FLOAT32, 0, 0], (1 << 20) + SLACK),
+}
+
+
+def caches(corpora: Corpora) -> None:
+    for names in (("matrix",), ("filters",), ("matrix", "pairs"), ("filters", "matrix", "pairs")):
+        fields = [field for name in names for field in PACKED[name][0]]
+        size = sum(PACKED[name][1] for name in names)
+        packed = struct.pack(f"<I{len(fields)}q", size // 64, *fields)
+        corpora.put("ingot_cache_fuzz", "-".join(names), b"p" + packed)
+    methods = {"conv a f32[1], 2 threads, highest": "winograd", "matmul b": "onednn", "c": "faster"}
+    document = {"format": 1, "program": "key", "methods": methods}
+    corpora.put("ingot_cache_fuzz", "methods", b"m" + json.dumps(document).encode())
+
+
 def programs(corpora: Corpora, folder: Path) -> None:
     for path in sorted((folder / "pt2").glob("*.pt2")):
         for name, data in read_members(path.read_bytes()):
@@ -91,6 +111,7 @@ def assets(corpora: Corpora, folder: Path) -> None:
 def make_corpora(seeds: Path, folder: Path, largest: int) -> None:
     corpora = Corpora(folder, largest)
     arrays(corpora)
+    caches(corpora)
     programs(corpora, seeds)
     with tempfile.TemporaryDirectory() as name:  # plans are made by compiling, which seeds do without
         assets(corpora, shutil.copytree(seeds, Path(name) / "seeds"))
