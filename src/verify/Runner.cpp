@@ -146,7 +146,8 @@ Result<Values> Runner::run(pt2::Rewrite rewrite, Side side, const Values &more) 
   CallArguments arguments;
   INGOT_CHECK(arguments.gather(entry, inputs, more));
   ingot_program *loaded = nullptr;
-  INGOT_CHECK(checked(ingot_program_load_with(path.c_str(), R"({"fallback": true, "keep_constants": false})", &loaded)));
+  INGOT_CHECK(
+      checked(ingot_program_load_with(path.c_str(), R"({"fallback": true, "keep_constants": false})", &loaded)));
   ProgramHandle program(loaded, ingot_program_free);
   ingot_result *made = nullptr;
   INGOT_CHECK(checked(ingot_program_run_with_states(loaded, entry.name.c_str(), arguments.inputs.data(),
