@@ -21,7 +21,7 @@ enum class Method : uint8_t { Usual, Panels, Winograd, OneDnn };
 std::string_view methodName(Method method);
 std::optional<Method> methodNamed(std::string_view name);
 
-/// What a step computes, and under which circumstances: "conv conv2d_3 f32[1,64,56,56] f32[64,64,3,3], 2 threads, highest".
+/// What a step computes, and under which circumstances: "conv conv2d_3 float32[1, 64, 56, 56] …, 2 threads, highest".
 std::string problemText(const Step &step, std::span<const BoundOperand> operands, Precision precision);
 
 /// Methods by problem.
