@@ -84,6 +84,11 @@ def are_subnormal(operands: Operands) -> bool:
     )
 
 
+def are_on_a_branch_cut(operands: Operands) -> bool:
+    """Whether there are complex numbers with an imaginary part of 0: roots depend on the sign of that zero."""
+    return any(bool((value.imag == 0).any()) for value in operands if value.is_complex())
+
+
 RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.gelu", is_any_infinite, "what gelu of infinities is depends on the library that eager uses"),
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
@@ -91,6 +96,11 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
         r"\b(all|any|logical_\w+|nonzero|count_nonzero|sign|sgn|bool)\(|argwhere\(|b1\)| [<>=!]=? ",
         are_subnormal,
         "products give 0 for subnormal numbers",
+    ),
+    (
+        r"\*\* 0\.|sqrt",
+        are_on_a_branch_cut,
+        "eager's negation of complex numbers gives zeros another sign in whole registers than one by one",
     ),
     (r"pixel_unshuffle", is_nothing, "eager keeps the sizes of what has no elements, against its own formula"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
