@@ -9,6 +9,7 @@ import logging
 import queue
 import runpy
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -42,7 +43,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.is_made = False
+        self.has_eager_died = False
 
     def check(self, seed: int) -> dict[str, Any]:
         """A process that dies or hangs is no finding before it does so twice: machines are busy now and then.
@@ -50,7 +51,7 @@ class Worker:
         One that dies in eager, some of whose operators divide integers by zero, is none of ours.
         """
         found = self.check_once(seed) or self.check_once(seed)
-        status = "failed" if self.is_made else "void"
+        status = "void" if self.has_eager_died else "failed"
         return found or {"seed": seed, "status": status, "detail": DIED}
 
     def check_once(self, seed: int) -> dict[str, Any] | None:
@@ -60,11 +61,13 @@ class Worker:
             self.process = subprocess.Popen(command, bufsize=0, cwd=Path(__file__).parents[1], **pipes)
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(f"{seed}\n".encode())
-        self.is_made = self.read_line() == b"made\n"
-        line = self.read_line() if self.is_made else b""
+        is_made = self.read_line() == b"made\n"
+        line = self.read_line() if is_made else b""
         if line.endswith(b"\n"):
             return json.loads(line)
+        process = self.process
         self.stop()
+        self.has_eager_died = not is_made and process.returncode == -signal.SIGFPE
         return None
 
     def read_line(self) -> bytes:
