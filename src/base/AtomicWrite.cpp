@@ -2,6 +2,7 @@
 
 #include "base/MappedFile.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -127,7 +128,8 @@ Result<AtomicFile> AtomicFile::create(const std::string &path, Links links) {
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : target(std::move(other.target)), temporary(std::exchange(other.temporary, {})),
-      descriptor(std::exchange(other.descriptor, -1)), written(other.written), isInPlace(other.isInPlace) {}
+      descriptor(std::exchange(other.descriptor, -1)), written(other.written), pending(std::move(other.pending)),
+      isInPlace(other.isInPlace) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor >= 0)
@@ -136,7 +138,28 @@ AtomicFile::~AtomicFile() {
     ::unlink(temporary.c_str());
 }
 
+/// Whole large pages are sent at once: file systems keep what was written like that on such pages, which are mapped within
+/// microseconds (MappedFile::preferLargePages).
 Status AtomicFile::write(std::span<const std::byte> bytes) {
+  written += bytes.size();
+  while (!bytes.empty()) {
+    if (const size_t whole = bytes.size() / kLargePage * kLargePage; pending.empty() && whole > 0) {
+      INGOT_CHECK(send(bytes.first(whole)));
+      bytes = bytes.subspan(whole);
+      continue;
+    }
+    const std::span<const std::byte> next = bytes.first(std::min(bytes.size(), kLargePage - pending.size()));
+    pending.insert(pending.end(), next.begin(), next.end());
+    bytes = bytes.subspan(next.size());
+    if (pending.size() == kLargePage) {
+      INGOT_CHECK(send(pending));
+      pending.clear();
+    }
+  }
+  return {};
+}
+
+Status AtomicFile::send(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)
@@ -144,7 +167,6 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
     if (count < 0)
       return errnoError("cannot write '" + target + "'");
     bytes = bytes.subspan(static_cast<size_t>(count));
-    written += static_cast<uint64_t>(count);
   }
   return {};
 }
@@ -152,6 +174,7 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
 Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 Status AtomicFile::commit() {
+  INGOT_CHECK(send(std::exchange(pending, {})));
   if (isInPlace)
     return ::close(std::exchange(descriptor, -1)) == 0 ? Status() : errnoError("cannot write '" + target + "'");
   if (::fsync(descriptor) != 0)

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ingot {
 
@@ -32,11 +33,13 @@ public:
 
 private:
   AtomicFile() = default;
+  Status send(std::span<const std::byte> bytes);
 
   std::string target, temporary;
   int descriptor = -1;
   uint64_t written = 0;
-  bool isInPlace = false; ///< `descriptor` is a device or a pipe
+  std::vector<std::byte> pending; ///< what has not been sent, less than a large page
+  bool isInPlace = false;         ///< `descriptor` is a device or a pipe
 };
 
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,

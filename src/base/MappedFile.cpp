@@ -3,11 +3,13 @@
 #include "base/ForkSafeMutex.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -54,6 +56,18 @@ struct Mappings {
     return offset <= mapping.length && bytes <= mapping.length - offset ? &mapping : nullptr;
   }
 };
+
+// Of newer kernels than these headers may be from: madvise's MADV_POPULATE_READ (5.14), and the ioctl PAGEMAP_SCAN (6.7). Older
+// ones refuse both.
+constexpr int kPopulateRead = 22;
+struct PageRegion {
+  uint64_t start, end, categories;
+};
+struct PageScan {
+  uint64_t size, flags, start, end, walkEnd, regions, regionCount, maxPages, inverted, wanted, wantedAny, told;
+};
+constexpr unsigned long kScanPages = _IOWR('f', 16, PageScan);
+constexpr uint64_t kIsHugePage = 1 << 6;
 
 std::chrono::nanoseconds sinceEpoch(const timespec &time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
@@ -121,6 +135,50 @@ void MappedFile::releasePages(const void *data, size_t bytes) {
   std::lock_guard lock(Mappings::all().mutex);
   if (begin < end && Mappings::all().find(static_cast<const std::byte *>(data), bytes))
     ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
+void MappedFile::preferLargePages() const {
+  if (start)
+    ::madvise(start, length, MADV_HUGEPAGE);
+}
+
+/// Never beyond the mapping: what lies there is somebody else's.
+std::span<std::byte> MappedFile::largePagesOf(std::span<const std::byte> bytes) const {
+  const auto first = reinterpret_cast<uintptr_t>(start), last = first + length;
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data()), end = begin + bytes.size();
+  assert(first <= begin && end <= last && "bytes of another mapping");
+  const uintptr_t from = std::max(first, begin / kLargePage * kLargePage);
+  const uintptr_t to = std::min(last, (end + kLargePage - 1) / kLargePage * kLargePage);
+  return {start + (from - first), to - from};
+}
+
+void MappedFile::fetch(std::span<const std::byte> bytes) const {
+  const std::span<std::byte> pages = largePagesOf(bytes);
+  ::madvise(pages.data(), pages.size(), kPopulateRead);
+}
+
+void MappedFile::release(std::span<const std::byte> bytes) const {
+  const std::span<std::byte> pages = largePagesOf(bytes);
+  ::madvise(pages.data(), pages.size(), MADV_DONTNEED);
+}
+
+bool MappedFile::isOnLargePages(std::span<const std::byte> bytes) const {
+  const Descriptor pagemap{::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+  const std::span<std::byte> pages = largePagesOf(bytes);
+  std::array<PageRegion, 64> found;
+  PageScan scan = {};
+  scan.size = sizeof(scan);
+  scan.start = reinterpret_cast<uintptr_t>(pages.data());
+  scan.end = scan.start + pages.size();
+  scan.regions = reinterpret_cast<uintptr_t>(found.data());
+  scan.regionCount = found.size();
+  scan.wanted = scan.told = kIsHugePage;
+  const int count = pagemap.fd < 0 ? -1 : ::ioctl(pagemap.fd, kScanPages, &scan);
+  size_t large = 0;
+  for (int i = 0; i < count; ++i)
+    large += found[static_cast<size_t>(i)].end - found[static_cast<size_t>(i)].start;
+  // The end of a file has no large page.
+  return count > 0 && large + kLargePage >= pages.size();
 }
 
 std::span<std::byte> MappedFile::mutableBytes() {

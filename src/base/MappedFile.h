@@ -12,6 +12,9 @@
 
 namespace ingot {
 
+/// What a CPU maps by one entry of its tables, if it lies together in memory.
+inline constexpr size_t kLargePage = size_t(1) << 21;
+
 class MappedFile {
 public:
   enum class Access {
@@ -38,8 +41,20 @@ public:
   /// kinds stays as it is.
   static void releasePages(const void *data, size_t bytes);
 
+  /// What is on large pages in the system's memory is mapped as such: it comes into the process and leaves it within
+  /// microseconds for each, but a look at a byte brings all of its page. File systems that know large pages use them for what was written in
+  /// such pieces (AtomicFile does), and for what is read through the mapping from now on.
+  void preferLargePages() const;
+  /// Brings these bytes into the process, all at once.
+  void fetch(std::span<const std::byte> bytes) const;
+  /// Whether nearly all of these bytes are in the process, on large pages. Systems that cannot tell say no.
+  bool isOnLargePages(std::span<const std::byte> bytes) const;
+  /// Gives all large pages that hold some of these bytes back to the system, which still has them in its memory.
+  void release(std::span<const std::byte> bytes) const;
+
 private:
   MappedFile() = default;
+  std::span<std::byte> largePagesOf(std::span<const std::byte> bytes) const;
 
   std::string filePath, fileIdentity;
   std::chrono::nanoseconds changed{};

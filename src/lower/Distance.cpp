@@ -223,8 +223,9 @@ Folded fold(LowerContext &ctx, Value x, ArrayRef<int64_t> summed, bool summedFir
 /// Sums over pairs of dimensions; where one has size 1, the other is summed first.
 LogicalResult contract(LowerContext &ctx, Value a, Value b, ArrayRef<int64_t> dimsA, ArrayRef<int64_t> dimsB) {
   Type dtype = ctx.resultDtype();
-  a = ctx.cast(a, dtype);
-  b = ctx.cast(b, dtype);
+  Type computed = dtype.isInteger(1) ? ctx.i64() : dtype; // whether any pair is true
+  a = ctx.cast(a, computed);
+  b = ctx.cast(b, computed);
   for (auto [i, j] : llvm::zip_equal(dimsA, dimsB)) {
     if (shapeOf(a)[i] == 1 && shapeOf(b)[j] != 1)
       b = ctx.reduce(ReduceKind::Sum, b, {j});
@@ -234,7 +235,7 @@ LogicalResult contract(LowerContext &ctx, Value a, Value b, ArrayRef<int64_t> di
   Folded left = fold(ctx, a, dimsA, false), right = fold(ctx, b, dimsB, true);
   Sizes sizes = left.kept;
   llvm::append_range(sizes, right.kept);
-  return ctx.replace(ctx.reshape(ctx.matmul(left.matrix, right.matrix), sizes));
+  return ctx.replace(ctx.cast(ctx.reshape(ctx.matmul(left.matrix, right.matrix), sizes), dtype));
 }
 
 } // namespace

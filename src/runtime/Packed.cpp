@@ -101,7 +101,8 @@ std::optional<PanelSource> sourceOf(const Record &record, std::span<const std::s
 
 void PackedFile::open(std::string filePath, const std::string &key, asset::IntactFiles &intact) {
   path = std::move(filePath);
-  file = PreparedFile(path, "packed " + std::to_string(gemm::kPanelsFormat) + " " + key, intact);
+  file = PreparedFile(path, "packed " + std::to_string(gemm::kPanelsFormat) + " " + key, intact,
+                      PreparedFile::Pages::Large);
 }
 
 void PackedFile::offer(std::vector<std::span<const std::byte>> memory, asset::IntactFiles &intact) {
@@ -148,15 +149,16 @@ bool PackedFile::read() {
     if (!source || ++forms[source->data] > kMaxForms)
       return false;
     kept.push_back({record, true, nullptr});
-    sizes.push_back(gemm::Panels(*source, nullptr, true).blockBytes());
+    sizes.push_back(gemm::blockBytesOf(*source));
     sources.push_back(*std::move(source));
   }
   const std::vector<const std::byte *> blocks = file.take(sizes);
   if (blocks.empty() || !file.isAtEnd())
     return false;
+  const auto blockFile = std::make_shared<gemm::PanelFile>(file.owner());
   for (size_t i = 0; i < blocks.size(); ++i) {
-    std::shared_ptr<const float> block(file.owner(), reinterpret_cast<const float *>(blocks[i]));
-    kept[i].panels = std::make_shared<const gemm::Panels>(sources[i], block, kept[i].record.isFinite != 0);
+    kept[i].panels =
+        std::make_shared<const gemm::Panels>(sources[i], blockFile, blocks[i], kept[i].record.isFinite != 0);
     gemm::offerPanels(sources[i], kept[i].panels);
   }
   return true;
@@ -213,8 +215,11 @@ void PackedFile::write(std::span<const Kept> all, asset::IntactFiles &intact) {
   file.startAnew();
   file.add(std::as_bytes(std::span(&count, 1)));
   file.add(std::as_bytes(std::span(records)));
-  for (const Kept &one : all)
+  for (const Kept &one : all) {
+    if (one.isInFile)
+      one.panels->mappedBlock()->begin(); // what is read page by page is not written to large ones
     file.add(std::as_bytes(one.panels->block()));
+  }
   file.save(intact);
   intact.save();
   hasFailed = !read();

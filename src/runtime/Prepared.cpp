@@ -48,23 +48,23 @@ Result<std::string> writeAll(const std::string &path, const std::string &title,
   return header;
 }
 
-/// What was written with this header, or null: another process may have put something else at the path since.
-std::shared_ptr<MappedFile> mapWritten(const std::string &path, const std::string &header) {
-  std::shared_ptr<MappedFile> file = asset::mapCacheFile(path);
-  return file && asText(file->bytes()).starts_with(header) ? file : nullptr;
-}
-
 } // namespace
 
-PreparedFile::PreparedFile(std::string filePath, const std::string &key, asset::IntactFiles &intact)
-    : path(std::move(filePath)), title("ingot-prepared 1 " + key), offset(kHeaderBytes) {
+PreparedFile::PreparedFile(std::string filePath, const std::string &key, asset::IntactFiles &intact, Pages pages)
+    : path(std::move(filePath)), title("ingot-prepared 1 " + key), pages(pages), offset(kHeaderBytes) {
   if (path.empty())
     return;
-  file = asset::mapCacheFile(path);
+  map();
   if (file && (file->bytes().size() < kHeaderBytes || !asText(file->bytes()).starts_with(title + " ")))
     file = nullptr;
   if (file && !intact.knows(*file))
     check = startAsync([mapped = file, text = title] { return isSound(*mapped, text); });
+}
+
+void PreparedFile::map() {
+  file = asset::mapCacheFile(path);
+  if (file && pages == Pages::Large)
+    file->preferLargePages();
 }
 
 std::vector<const std::byte *> PreparedFile::take(std::span<const size_t> sizes) {
@@ -108,8 +108,12 @@ void PreparedFile::save(asset::IntactFiles &intact) {
   for (std::span<const std::byte> buffer : added)
     total += buffer.size();
   if (!path.empty() && !file && total >= kMinBytes)
-    if (const Result<std::string> header = writeAll(path, title, added))
-      file = mapWritten(path, *header);
+    if (const Result<std::string> header = writeAll(path, title, added)) {
+      map();
+      // Another process may have put something else at the path since.
+      if (file && !asText(file->bytes()).starts_with(*header))
+        file = nullptr;
+    }
   if (file)
     intact.addOwn(*file);
   added.clear();

@@ -14,10 +14,13 @@ namespace ingot {
 /// ignored and written anew.
 class PreparedFile {
 public:
+  /// Large: see MappedFile::preferLargePages.
+  enum class Pages : uint8_t { Small, Large };
+
   PreparedFile() = default;
   /// `key` says what the content was made from. Without a path nothing is read or written. The checksum is computed
   /// meanwhile, unless the file is known already.
-  PreparedFile(std::string path, const std::string &key, asset::IntactFiles &intact);
+  PreparedFile(std::string path, const std::string &key, asset::IntactFiles &intact, Pages pages = Pages::Small);
 
   /// The next buffers, read-only; none where they have to be computed and given to `add`.
   std::vector<const std::byte *> take(std::span<const size_t> sizes);
@@ -28,7 +31,7 @@ public:
   /// `buffer` must stay where it is until `save`.
   void add(std::span<const std::byte> buffer);
   /// Whoever has this has what was taken.
-  std::shared_ptr<const void> owner() const { return file; }
+  std::shared_ptr<const MappedFile> owner() const { return file; }
   /// The file is out of use: what is added takes its place.
   void startAnew();
   /// Waits for the checksum. If it is wrong, nothing that was taken may be used, and the file is out of use from now on.
@@ -37,7 +40,10 @@ public:
   void save(asset::IntactFiles &intact);
 
 private:
+  void map();
+
   std::string path, title;
+  Pages pages = Pages::Small;
   std::shared_ptr<MappedFile> file;
   std::future<bool> check;
   size_t offset = 0;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
+import subprocess
+import sys
 from pathlib import Path
 
 import ingot
@@ -51,6 +54,47 @@ def test_later_loads_give_the_same(example: tuple[torch.nn.Module, torch.Tensor]
     written = packed_file(asset).stat().st_mtime_ns
     assert torch.equal(ingot.load(asset)(x), first)
     assert packed_file(asset).stat().st_mtime_ns == written
+
+
+PEAK = """
+import sys
+from pathlib import Path
+import ingot, numpy
+kilobytes = lambda what: int(Path("/proc/self/status").read_text().split(what + ":")[1].split()[0])
+x = numpy.ones((int(sys.argv[2]), 1024), numpy.float32)
+program = ingot.load(sys.argv[1])
+before = kilobytes("VmRSS")
+first = program(x)
+assert all((program(x) == first).all() for _ in range(3))
+print((kilobytes("VmHWM") - before) // 1024)
+"""
+
+
+def keeps_large_pages(path: Path) -> bool:
+    """Whether the system maps files that were written in large pieces by large pages."""
+    path.write_bytes(b"x" * (1 << 24))
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+        assert set(mapped[:: 1 << 12]) == {ord("x")}
+        lines = Path("/proc/self/smaps").read_text().split(str(path))[1].splitlines()
+        return any(line.startswith("FilePmdMapped") and int(line.split()[1]) >= 1 << 13 for line in lines[:30])
+
+
+def test_weights_leave_the_process_between_products(tmp_path: Path) -> None:
+    """A product with many rows takes far longer than its weights need to come and go; one with few rows does not."""
+    if not keeps_large_pages(tmp_path / "pages"):
+        pytest.skip("this system does not keep files on large pages")
+    module = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(24)))  # 96 MiB
+    asset = tmp_path / "m.ingot"
+    shapes = ({0: torch.export.Dim("rows", min=1, max=4096)},)
+    ingot.convert(module, (torch.ones(64, 1024),), dynamic_shapes=shapes).save_asset(asset)
+
+    def grown(rows: int) -> int:
+        command = [sys.executable, "-c", PEAK, str(asset), str(rows)]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    grown(64)  # packs them
+    assert grown(64) < 48
+    assert grown(1) > 80
 
 
 def test_more_is_added(example: tuple[torch.nn.Module, torch.Tensor], asset: Path) -> None:

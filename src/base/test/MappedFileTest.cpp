@@ -1,5 +1,6 @@
 #include "base/MappedFile.h"
 
+#include "base/AtomicWrite.h"
 #include "base/Bytes.h"
 #include "base/test/TemporaryFolder.h"
 
@@ -53,6 +54,62 @@ TEST(MappedFile, ReleasedPagesAreReadAgain) {
   std::string own = text;
   MappedFile::releasePages(own.data(), own.size());
   EXPECT_EQ(own, text);
+}
+
+/// A text without a period that pages could have.
+std::string longText(size_t bytes) {
+  std::string text(bytes, ' ');
+  for (size_t i = 0; i < bytes; ++i)
+    text[i] = static_cast<char>('a' + i % 10'007 % 26);
+  return text;
+}
+
+TEST(MappedFile, LargePagesComeAndGo) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("x"), text = longText(4 * kLargePage + 12'345);
+  ASSERT_TRUE(writeFileAtomically(path, text));
+  auto opened = MappedFile::open(path);
+  ASSERT_TRUE(opened);
+  const MappedFile &file = **opened;
+  file.preferLargePages();
+  // Parts that begin and end anywhere, and the end of the file, behind which lies something else.
+  for (auto [begin, bytes] : {std::pair<size_t, size_t>{5'000, 3 * kLargePage},
+                              {kLargePage - 1, 2},
+                              {0, text.size()},
+                              {text.size() - 100, 100},
+                              {kLargePage, kLargePage},
+                              {77, 0}}) {
+    const std::span<const std::byte> part = file.bytes().subspan(begin, bytes);
+    file.fetch(part);
+    EXPECT_EQ(asText(part), std::string_view(text).substr(begin, bytes));
+    file.release(part);
+    EXPECT_FALSE(file.isOnLargePages(part)) << "released";
+    EXPECT_EQ(asText(part), std::string_view(text).substr(begin, bytes));
+  }
+  EXPECT_EQ(asText(file.bytes()), text);
+}
+
+TEST(MappedFile, WhatWasWrittenInLargePiecesIsOnLargePages) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("x"), text = longText(5 * kLargePage);
+  {
+    Result<AtomicFile> file = AtomicFile::create(path);
+    ASSERT_TRUE(file);
+    for (size_t at = 0; at < text.size(); at += 999'983) // pieces that fit nowhere
+      ASSERT_TRUE(file->write(std::string_view(text).substr(at, 999'983)));
+    EXPECT_EQ(file->bytesWritten(), text.size());
+    ASSERT_TRUE(file->commit());
+  }
+  EXPECT_EQ(readFile(path), text);
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file);
+  (*file)->preferLargePages();
+  (*file)->fetch((*file)->bytes());
+  if (!(*file)->isOnLargePages((*file)->bytes()))
+    GTEST_SKIP() << "this system does not keep files on large pages, or does not tell";
+  (*file)->release((*file)->bytes().subspan(kLargePage, 2 * kLargePage));
+  EXPECT_FALSE((*file)->isOnLargePages((*file)->bytes()));
+  EXPECT_EQ(asText((*file)->bytes()), text);
 }
 
 TEST(MappedFile, PartsAreReadPastTheMapping) {

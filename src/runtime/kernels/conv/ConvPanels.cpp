@@ -166,6 +166,7 @@ public:
   bool canMultiplyZeros() const { return panels->isFinite(); }
 
   Status run(const KernelArgs &args) const override {
+    const gemm::PanelUse use(*panels, g.images * g.out.height * g.out.width);
     const auto *x = static_cast<const float *>(args.operands[ConvX]);
     if (input) {
       input->fill(x, static_cast<float *>(args.scratch));

@@ -170,6 +170,7 @@ public:
   size_t scratchBytes() const override { return static_cast<size_t>(workers * slotElements()) * sizeof(float); }
 
   Status run(const KernelArgs &args) const override {
+    const gemm::PanelUse use(*panels, g.images * patchesDown * patchesAcross);
     Tasks queue(chunks * groups, workers);
     parallelFor(0, workers, 1, [&](int64_t begin, int64_t end) {
       [[maybe_unused]] const gemm::NoSubnormals here;

@@ -294,6 +294,12 @@ struct Packer {
   }
 };
 
+size_t bytesOfBlock(int64_t depth, int64_t columns, Packing packing) {
+  const int64_t rounded = PanelView{nullptr, depth, columns}.count() * kPanel;
+  const int64_t elements = panelElements(depth, columns) + (packing == Packing::Quads ? 2 * rounded : 0);
+  return static_cast<size_t>(elements) * sizeof(float);
+}
+
 void pairPanel(float *to, const float *from, int64_t depth) {
   static constexpr float zeros[kPanel] = {};
   for (int64_t k = 0; k < depth; k += 2, to += kPanel)
@@ -340,18 +346,20 @@ void packPanels(float *to, const float *from, int64_t depth, int64_t depthStride
 
 Panels::Panels(const PanelSource &source)
     : depth(source.packedDepth()), columns(source.columns), packing(source.packing) {
-  std::shared_ptr<float> made = allocate(static_cast<size_t>(blockElements()));
+  std::shared_ptr<float> made = allocate(blockBytes() / sizeof(float));
   data = made;
   pack(source, made.get());
 }
 
-Panels::Panels(const PanelSource &source, std::shared_ptr<const float> block, bool isFinite)
-    : depth(source.packedDepth()), columns(source.columns), packing(source.packing), data(std::move(block)),
-      hasNumbersOnly(isFinite) {}
+Panels::Panels(const PanelSource &source, const std::shared_ptr<PanelFile> &file, const std::byte *block, bool isFinite)
+    : depth(source.packedDepth()), columns(source.columns), packing(source.packing),
+      data(file, reinterpret_cast<const float *>(block)),
+      mapped(std::make_unique<MappedBlock>(file, std::span(block, blockBytes()))), hasNumbersOnly(isFinite) {}
 
-int64_t Panels::blockElements() const {
-  const int64_t rounded = PanelView{nullptr, depth, columns}.count() * kPanel;
-  return panelElements(depth, columns) + (packing == Packing::Quads ? 2 * rounded : 0);
+size_t Panels::blockBytes() const { return bytesOfBlock(depth, columns, packing); }
+
+size_t blockBytesOf(const PanelSource &source) {
+  return bytesOfBlock(source.packedDepth(), source.columns, source.packing);
 }
 
 PanelView Panels::view() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/DType.h"
+#include "runtime/kernels/gemm/PanelUse.h"
 #include "runtime/kernels/gemm/Tile.h"
 
 #include <memory>
@@ -53,26 +54,31 @@ struct PanelSource {
 /// How panels lie in memory. Count it up with every change: panels are kept in files (runtime/Packed.h).
 inline constexpr int kPanelsFormat = 1;
 
+/// Bytes of the panels that are made of a source.
+size_t blockBytesOf(const PanelSource &source);
+
 /// Panels of a constant: one block of memory, with the scales and sums of quads behind them.
 class Panels {
 public:
   explicit Panels(const PanelSource &source);
-  /// Those that were made from such a source before, whose block is in somebody's memory.
-  Panels(const PanelSource &source, std::shared_ptr<const float> block, bool isFinite);
+  /// Those that were made from such a source before, whose block is in a file.
+  Panels(const PanelSource &source, const std::shared_ptr<PanelFile> &file, const std::byte *block, bool isFinite);
 
   PanelView view() const;
-  std::span<const float> block() const { return {data.get(), static_cast<size_t>(blockElements())}; }
-  size_t blockBytes() const { return static_cast<size_t>(blockElements()) * sizeof(float); }
+  std::span<const float> block() const { return {data.get(), blockBytes() / sizeof(float)}; }
+  size_t blockBytes() const;
+  /// Null where the block is in memory of our own.
+  MappedBlock *mappedBlock() const { return mapped.get(); }
   /// Neither infinities nor NaN.
   bool isFinite() const { return hasNumbersOnly; }
 
 private:
-  int64_t blockElements() const;
   void pack(const PanelSource &source, float *block);
 
   int64_t depth, columns;
   Packing packing;
   std::shared_ptr<const float> data;
+  std::unique_ptr<MappedBlock> mapped;
   bool hasNumbersOnly = true;
 };
 

@@ -39,6 +39,7 @@ public:
   }
 
   Status run(const KernelArgs &args) const override {
+    const gemm::PanelUse use(*panels, rows);
     const float *a = rowsOf(args);
     constexpr int64_t noTap = 0;
     gemm::Finish finish;
