@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,12 +89,14 @@ def test_weights_leave_the_process_between_products(tmp_path: Path) -> None:
     shapes = ({0: torch.export.Dim("rows", min=1, max=4096)},)
     ingot.convert(module, (torch.ones(64, 1024),), dynamic_shapes=shapes).save_asset(asset)
 
-    def grown(rows: int) -> int:
+    def grown(rows: int, setting: str = "") -> int:
         command = [sys.executable, "-c", PEAK, str(asset), str(rows)]
-        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        environment = {**os.environ, "INGOT_WEIGHTS": setting}
+        return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
     grown(64)  # packs them
     assert grown(64) < 48
+    assert grown(64, "resident") > 80
     assert grown(1) > 80
 
 

@@ -3,6 +3,8 @@
 #include "runtime/kernels/gemm/Panels.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 namespace ingot::gemm {
 namespace {
@@ -13,6 +15,14 @@ constexpr int64_t kLeastRows = 48;
 constexpr size_t kLeastBytes = size_t(1) << 18;
 /// Of a file, and at most so many bytes, wait until they are released together.
 constexpr size_t kPartWaiting = 16, kMostWaiting = size_t(1) << 25;
+
+bool areWeightsResident() {
+  static const bool isWanted = [] {
+    const char *setting = std::getenv("INGOT_WEIGHTS");
+    return setting && std::string_view(setting) == "resident";
+  }();
+  return isWanted;
+}
 
 } // namespace
 
@@ -53,7 +63,7 @@ void MappedBlock::end() {
 }
 
 PanelUse::PanelUse(const Panels &panels, int64_t rows) {
-  if (rows < kLeastRows || panels.blockBytes() < kLeastBytes)
+  if (rows < kLeastRows || panels.blockBytes() < kLeastBytes || areWeightsResident())
     return;
   block = panels.mappedBlock();
   if (block)
