@@ -11,8 +11,9 @@ namespace {
 
 /// A large page comes and goes in some five microseconds, and is multiplied by so many rows in fifty times as long.
 constexpr int64_t kLeastRows = 48;
-/// Smaller blocks go with their neighbours.
-constexpr size_t kLeastBytes = size_t(1) << 18;
+/// Bytes times rows. Smaller products take less than some hundred microseconds, which two calls of the system would prolong; their weights
+/// go with their neighbours.
+constexpr size_t kLeastWork = size_t(180) << 20;
 /// Of a file, and at most so many bytes, wait until they are released together.
 constexpr size_t kPartWaiting = 16, kMostWaiting = size_t(1) << 25;
 
@@ -63,7 +64,7 @@ void MappedBlock::end() {
 }
 
 PanelUse::PanelUse(const Panels &panels, int64_t rows) {
-  if (rows < kLeastRows || panels.blockBytes() < kLeastBytes || areWeightsResident())
+  if (rows < kLeastRows || panels.blockBytes() < kLeastWork / static_cast<size_t>(rows) || areWeightsResident())
     return;
   block = panels.mappedBlock();
   if (block)
