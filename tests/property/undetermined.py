@@ -75,6 +75,15 @@ def do_squares_overflow(operands: Operands) -> bool:
     return False
 
 
+def do_products_overflow(operands: Operands) -> bool:
+    """Whether sums of products of two matrices may leave the range of their type."""
+    left, right = operands[:2]
+    if not all(value.is_floating_point() and value.numel() for value in (left, right)):
+        return False
+    largest = [value.abs().to(torch.float64).nan_to_num(0.0, 0.0).max() for value in (left, right)]
+    return bool(largest[0] * largest[1] * left.shape[-1] > torch.finfo(left.dtype).max / 64)
+
+
 def are_subnormal(operands: Operands) -> bool:
     """Whether there are numbers that products give as 0 here."""
     return any(
@@ -121,6 +130,7 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     ),
     (r"\b(v\d+)\b.*\.(addmm|addmv|addr|addbmm|baddbmm)_\(.*\b\1\b", is_any, "it is written to while it is read"),
     (r"%|fmod\(|remainder\(", are_remainders_lost, "the last bit of a large dividend decides"),
+    (r"v\d+ @ .* [*/] ", do_products_overflow, "what a scale keeps in range depends on whether it comes first"),
     (r"layer_norm\(\w+, \(1,\)", is_any, "a number less itself is what rounding leaves of it, or nothing"),
     (r"_mean\(", is_any_infinite, "eager's mean beside a variance is NaN unless an infinity comes last"),
     (r"\b(var|std|var_mean|std_mean)\(", do_squares_overflow, "eager takes the sums of squares in float64"),
