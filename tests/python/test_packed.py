@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import mmap
 import os
 import subprocess
@@ -80,14 +81,32 @@ def keeps_large_pages(path: Path) -> bool:
         return any(line.startswith("FilePmdMapped") and int(line.split()[1]) >= 1 << 13 for line in lines[:30])
 
 
+def save_layers(asset: Path) -> Path:
+    """With 96 MiB of weights, for any number of rows."""
+    module = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(24)))
+    shapes = ({0: torch.export.Dim("rows", min=1, max=4096)},)
+    ingot.convert(module, (torch.ones(64, 1024),), dynamic_shapes=shapes).save_asset(asset)
+    return asset
+
+
+def test_calls_at_the_same_time_take_weights_out_of_each_others_hands(tmp_path: Path) -> None:
+    """Those with many rows release what the others read, who have it back at once."""
+    asset = save_layers(tmp_path / "m.ingot")
+    ingot.load(asset)(torch.ones(64, 1024))  # packs them
+    program = ingot.load(asset)
+    inputs = [torch.randn(rows, 1024) for rows in (1, 64, 200, 64)]
+    expected = [program(x) for x in inputs]
+    with concurrent.futures.ThreadPoolExecutor(len(inputs)) as pool:
+        tasks = [pool.submit(program, inputs[i % len(inputs)]) for i in range(80)]
+        results = [task.result() for task in tasks]
+    assert all(torch.equal(result, expected[i % len(inputs)]) for i, result in enumerate(results))
+
+
 def test_weights_leave_the_process_between_products(tmp_path: Path) -> None:
     """A product with many rows takes far longer than its weights need to come and go; one with few rows does not."""
     if not keeps_large_pages(tmp_path / "pages"):
         pytest.skip("this system does not keep files on large pages")
-    module = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(24)))  # 96 MiB
-    asset = tmp_path / "m.ingot"
-    shapes = ({0: torch.export.Dim("rows", min=1, max=4096)},)
-    ingot.convert(module, (torch.ones(64, 1024),), dynamic_shapes=shapes).save_asset(asset)
+    asset = save_layers(tmp_path / "m.ingot")
 
     def grown(rows: int, setting: str = "") -> int:
         command = [sys.executable, "-c", PEAK, str(asset), str(rows)]
