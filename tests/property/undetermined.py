@@ -77,7 +77,7 @@ def do_squares_overflow(operands: Operands) -> bool:
 
 def do_products_overflow(operands: Operands) -> bool:
     """Whether sums of products of two matrices may leave the range of their type."""
-    left, right = operands[:2]
+    left, right = operands[0], operands[:2][-1]  # the same one where a matrix is multiplied by itself
     if not all(value.is_floating_point() and value.numel() for value in (left, right)):
         return False
     largest = [value.abs().to(torch.float64).nan_to_num(0.0, 0.0).max() for value in (left, right)]
