@@ -18,6 +18,7 @@ WIDTH = 120
 
 # Part of the structure of programs, made by passes, or written by hand in ops/__init__.py.
 LEFT_OUT = {"aten", "yield", "weight", "if", "while", "for_each", "invoke", "cluster", "constant", "custom"}
+LEFT_OUT |= {"scaled_pointwise", "depthwise_block"}
 # Python's words.
 RENAMED: dict[str, str] = {}
 # Ops whose result has the element type that the caller chooses: required (True), or by default that of an operand.

@@ -96,6 +96,16 @@ LogicalResult GatherMatmulOp::verify() {
   return verifyResultType(*this, chosen ? matmulType(a, chosen) : RankedTensorType(), getType());
 }
 
+/// A bias has one element a channel of the result, and a residual its shape.
+static LogicalResult verifyAdditions(Operation *op, RankedTensorType result, Value bias, Value residual) {
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  if (bias && !shapesAgree(shapeOf(bias), result.getShape().slice(1, 1)))
+    return op->emitOpError("bias must have one element a channel of the result");
+  if (residual && !shapesAgree(shapeOf(residual), result.getShape()))
+    return op->emitOpError("residual must have the result's shape");
+  return success();
+}
+
 LogicalResult ConvOp::verify() {
   ConvShape conv{.strides = getStrides(),
                  .padLow = getPadLow(),
@@ -107,11 +117,61 @@ LogicalResult ConvOp::verify() {
   RankedTensorType expected = convType(getX().getType(), getWeight().getType(), conv);
   if (failed(verifyResultType(*this, expected, getType())))
     return failure();
-  if (Value bias = getBias(); bias && !shapesAgree(getBias().getType().getShape(), expected.getShape().slice(1, 1)))
-    return emitOpError("bias must have one element a channel of the result");
-  if (Value residual = getResidual();
-      residual && !shapesAgree(getResidual().getType().getShape(), getType().getShape()))
-    return emitOpError("residual must have the result's shape");
+  return verifyAdditions(*this, expected, getBias(), getResidual());
+}
+
+/// Of a convolution with 1x1 filters of an image of type f32; null where it is none.
+static RankedTensorType pointwiseType(RankedTensorType x, RankedTensorType weight) {
+  if (x.getRank() != 4 || !x.getElementType().isF32() || weight.getRank() != 4 || weight.getDimSize(2) != 1 ||
+      weight.getDimSize(3) != 1)
+    return {};
+  static constexpr int64_t ones[] = {1, 1}, zeros[] = {0, 0};
+  return convType(x, weight,
+                  {.strides = ones, .padLow = zeros, .padHigh = zeros, .dilations = ones, .outputPadding = zeros});
+}
+
+LogicalResult ScaledPointwiseOp::verify() {
+  RankedTensorType x = getX().getType(), factors = getFactors().getType();
+  if (failed(verifyResultType(*this, pointwiseType(x, getWeight().getType()), getType())))
+    return failure();
+  bool fits =
+      factors.getRank() == 4 && factors.getElementType() == x.getElementType() &&
+      (factors.getDimSize(0) == 1 || shapesAgree(factors.getShape().take_front(1), x.getShape().take_front(1))) &&
+      shapesAgree(factors.getShape().slice(1, 1), x.getShape().slice(1, 1)) && factors.getDimSize(2) == 1 &&
+      factors.getDimSize(3) == 1;
+  if (!fits)
+    return emitOpError("factors must have one element a channel");
+  return verifyAdditions(*this, getType(), getBias(), getResidual());
+}
+
+LogicalResult DepthwiseBlockOp::verify() {
+  RankedTensorType image = getX().getType();
+  if (image.getRank() != 4 || !image.getElementType().isF32())
+    return emitOpError("operand must be an image [N, C, H, W] of type f32");
+  if (Value expand = getExpandWeight()) {
+    image = pointwiseType(image, cast<RankedTensorType>(expand.getType()));
+    if (!image || failed(verifyAdditions(*this, image, getExpandBias(), {})))
+      return emitOpError("the first convolution does not fit");
+  }
+  if (image.isDynamicDim(1))
+    return emitOpError("the number of channels must be known");
+  static constexpr int64_t zeros[] = {0, 0};
+  ConvShape conv{.strides = getStrides(),
+                 .padLow = getPadLow(),
+                 .padHigh = getPadHigh(),
+                 .dilations = getDilations(),
+                 .outputPadding = zeros,
+                 .groups = image.getDimSize(1)};
+  RankedTensorType result = getResult().getType();
+  if (failed(verifyResultType(*this, convType(image, getWeight().getType(), conv), result)) ||
+      failed(verifyAdditions(*this, result, getBias(), {})))
+    return failure();
+  if (getWeight().getType().getDimSize(0) != image.getDimSize(1))
+    return emitOpError("there must be one filter a channel");
+  Shape means = {result.getDimSize(0), result.getDimSize(1), 1, 1};
+  for (Value mean : getMeans())
+    if (getMeans().size() > 1 || !shapesAgree(cast<RankedTensorType>(mean.getType()).getShape(), means))
+      return emitOpError("the second result must have the means, of which there is one for each channel");
   return success();
 }
 

@@ -322,6 +322,40 @@ def Ingot_ConvOp : Ingot_Op<"conv", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$x `,` $weight (`bias` $bias^)? (`residual` $residual^)? attr-dict `:` functional-type(operands, results)";
 }
 
+def Ingot_ScaledPointwiseOp : Ingot_Op<"scaled_pointwise", [AttrSizedOperandSegments]> {
+  let summary = "convolution with 1x1 filters of an image whose channels are multiplied by factors first";
+  let description = [{
+    x is [N, C, H, W] of type f32, the factors [N, C, 1, 1] or [1, C, 1, 1], the weight [O, C, 1, 1]. Bias, residual and activation are
+    those of `conv`. Made by `fold-factors`.
+    ```mlir
+    %r = ingot.scaled_pointwise %x, %w factors %f {activation = 0 : i32}
+         : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<1x3x1x1xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Ingot_Tensor:$x, Ingot_Tensor:$weight, Optional<Ingot_Tensor>:$bias, Optional<Ingot_Tensor>:$residual,
+    Ingot_Tensor:$factors, Ingot_Activation:$activation);
+  let results = (outs Ingot_Tensor:$result);
+  let assemblyFormat = "$x `,` $weight (`bias` $bias^)? (`residual` $residual^)? `factors` $factors attr-dict `:` functional-type(operands, results)";
+}
+
+def Ingot_DepthwiseBlockOp : Ingot_Op<"depthwise_block", [AttrSizedOperandSegments]> {
+  let summary = "convolution with one filter a channel, a convolution with 1x1 filters before it, and the means of its result";
+  let description = [{
+    x is [N, C, H, W] of type f32. With `expand_weight` [D, C, 1, 1] it becomes [N, D, H, W] first; the weight is [D, 1, h, w]. A second
+    result, where there is one, has the means of the first over the last two dimensions, [N, D, 1, 1]. Made by `form-blocks`.
+    ```mlir
+    %r, %m = ingot.depthwise_block %x, %w expand %e {strides = array<i64: 1, 1>, pad_low = array<i64: 1, 1>,
+             pad_high = array<i64: 1, 1>, dilations = array<i64: 1, 1>, activation = 5 : i32, expand_activation = 5 : i32}
+             : (tensor<1x3x8x8xf32>, tensor<6x1x3x3xf32>, tensor<6x3x1x1xf32>) -> (tensor<1x6x8x8xf32>, tensor<1x6x1x1xf32>)
+    ```
+  }];
+  let arguments = (ins Ingot_Tensor:$x, Ingot_Tensor:$weight, Optional<Ingot_Tensor>:$bias, Optional<Ingot_Tensor>:$expand_weight,
+    Optional<Ingot_Tensor>:$expand_bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high,
+    DenseI64ArrayAttr:$dilations, Ingot_Activation:$activation, Ingot_Activation:$expand_activation);
+  let results = (outs Ingot_Tensor:$result, Variadic<Ingot_Tensor>:$means);
+  let assemblyFormat = "$x `,` $weight (`bias` $bias^)? (`expand` $expand_weight^)? (`expand_bias` $expand_bias^)? attr-dict `:` functional-type(operands, results)";
+}
+
 def Ingot_AttentionOp : Ingot_Op<"attention"> {
   let summary = "softmax(q kᵀ * scale + mask) v";
   let description = [{

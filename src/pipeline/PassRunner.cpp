@@ -73,6 +73,8 @@ const PassRow kPasses[] = {
     {Phase::Fuse, "fold-activation-inlined", false, [] { return createFoldActivationPass(); }, kBug},
     // Before anything is fused: what is not in one function cannot be in one loop.
     {Phase::Fuse, "outline", true, [] { return createOutlinePass(); }, kBug},
+    {Phase::Fuse, "fold-factors", false, [] { return createFoldFactorsPass(); }, kBug},
+    {Phase::Fuse, "form-blocks", false, [] { return createFormBlocksPass(); }, kBug},
     {Phase::Fuse, "expand-norms", false, [] { return createExpandNormsPass(); }, kBug},
     {Phase::Fuse, "cse-fused", false, [] { return createCSEPass(); }, kBug},
     {Phase::Fuse, "form-clusters", false, [] { return createFormClustersPass(); }, kBug},

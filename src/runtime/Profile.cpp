@@ -15,20 +15,31 @@ double lastSize(const BoundOperand &operand, size_t fromEnd = 1) {
   return fromEnd <= sizes.size() ? static_cast<double>(sizes[sizes.size() - fromEnd]) : 1;
 }
 
+/// Of one filter, for one element of the result: the channels of a group, and the window.
+double filterOperations(const BoundOperand &filters) {
+  const std::vector<int64_t> &sizes = filters.desc.sizes;
+  return sizes.empty() ? 1 : 2 * elements(std::span(sizes).subspan(1));
+}
+
 /// Multiplications and additions for one element of the result.
 double operationsPerElement(const Step &step, std::span<const BoundOperand> operands) {
   const std::string &kernel = step.kernel;
   if ((kernel == "matmul" || kernel == "gather_matmul") && !operands.empty())
     return 2 * lastSize(operands[0]);
-  if (kernel == "conv" && operands.size() > 1) {
-    // A filter's elements but for its first dimension: the channels of a group, and the window.
-    const std::vector<int64_t> &filter = operands[1].desc.sizes;
-    return filter.empty() ? 1 : 2 * elements(std::span(filter).subspan(1));
-  }
+  if ((kernel == "conv" || kernel == "scaled_pointwise") && operands.size() > 1)
+    return filterOperations(operands[1]);
   if (kernel == "attention" && operands.size() > 2)
     // Scores of all keys, and as many products with the values.
     return 2 * lastSize(operands[1], 2) * (1 + lastSize(operands[0]) / std::max(1.0, lastSize(operands[2])));
   return 1;
+}
+
+/// Of the depthwise convolution, and of the one before it, which makes as many channels of the pixels of x.
+double blockOperations(std::span<const BoundOperand> operands, const ResultDesc &result) {
+  double operations = elements(result.desc.sizes) * filterOperations(operands[1]);
+  if (operands.size() > 3 && operands[3].present && !operands[3].desc.sizes.empty())
+    operations += 2 * elements(operands[0].desc.sizes) * static_cast<double>(operands[3].desc.sizes[0]);
+  return operations;
 }
 
 double bytesOf(const TensorDesc &desc) { return elements(desc.sizes) * static_cast<double>(byteSize(desc.dtype)); }
@@ -47,6 +58,8 @@ StepWork workOf(const Step &step, std::span<const BoundOperand> operands, std::s
       work.bytes += bytesOf(result.desc);
   if (!results.empty())
     work.operations = elements(results[0].desc.sizes) * operationsPerElement(step, operands);
+  if (step.kernel == "depthwise_block" && operands.size() > 1 && !results.empty())
+    work.operations = blockOperations(operands, results[0]);
   return work;
 }
 

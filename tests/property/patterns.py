@@ -102,6 +102,30 @@ def convolution(g: Generator) -> None:
     tails(g, y, x, 1)
 
 
+def block(g: Generator) -> None:
+    """What mobile networks are made of: more channels, a filter for each, factors from the means, fewer channels."""
+    x = g.value(FLOATS, rank=(4, 4))
+    channels, dtype = sizes(g, x)[1], g.dtype_of(x)
+    if channels == 0:  # export writes other shapes than eager has
+        raise g.no_value
+    y, kernel = x, g.choose([3, 3, 5])
+    if g.chance(0.7):
+        wide = g.choose([2, 16, 17, 33, 48])
+        y = g.add(f"F.conv2d({x}, {g.constant((wide, channels, 1, 1), dtype)}, {g.constant((wide,), dtype)})")
+        y, channels = g.add(g.choose(ACTIVATIONS).format(x=y)), wide
+    settings = f"stride={g.number(1, 2)}, padding={g.number(1, 2)}, groups={channels}"
+    bias = g.constant((channels,), dtype) if g.chance(0.5) else None
+    y = g.add(f"F.conv2d({y}, {g.constant((channels, 1, kernel, kernel), dtype)}, {bias}, {settings})")
+    y = g.add(g.choose(ACTIVATIONS).format(x=y))
+    if g.chance(0.7):
+        means = ["F.adaptive_avg_pool2d({y}, 1)", "{y}.mean((2, 3), keepdim=True)", "{y}.mean((-1, -2), True)"]
+        factors = g.add(g.choose(means).format(y=y))
+        factors = g.add(g.choose(["torch.sigmoid({f})", "F.hardsigmoid({f})", "{f}"]).format(f=factors))
+        y = g.add(g.choose(["{y} * {f}", "{f} * {y}", "{y} * {f}[:1]"]).format(y=y, f=factors))
+    y = g.add(f"F.conv2d({y}, {g.constant((g.choose([1, 7, 32, 40]), channels, 1, 1), dtype)})")
+    tails(g, y, x, 1)
+
+
 def norm(g: Generator) -> None:
     x = g.value(FLOATS, rank=(1, 4))
     shape, dtype = sizes(g, x), g.dtype_of(x)
@@ -379,6 +403,7 @@ PATTERNS: tuple[tuple[float, Callable[[Generator], None]], ...] = (
     (3, linear),
     (2, product),
     (3, convolution),
+    (1, block),
     (3, norm),
     (1, pool),
     (2, attention),

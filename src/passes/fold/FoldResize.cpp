@@ -1,5 +1,5 @@
-#include "passes/ConstantOnly.h"
 #include "passes/Passes.h"
+#include "passes/Pointwise.h"
 
 #include <mlir/Transforms/GreedyPatternRewriteDriver.h>
 
@@ -17,16 +17,10 @@ constexpr int64_t kMinGrowth = 3;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Every pixel of the result is made of the same pixel of x, by constant weights.
-bool isPointwise(ConvOp conv) {
-  auto isAll = [](ArrayRef<int64_t> list, int64_t value) {
-    return llvm::all_of(list, [&](int64_t i) { return i == value; });
-  };
-  RankedTensorType weight = typeOf(conv.getWeight()), x = typeOf(conv.getX());
-  return weight.hasStaticShape() && x.hasStaticShape() && isAll(weight.getShape().drop_front(2), 1) &&
-         isAll(conv.getStrides(), 1) && isAll(conv.getPadLow(), 0) && isAll(conv.getPadHigh(), 0) &&
-         conv.getGroups() == 1 && !conv.getTransposed() && isConstantOnly(conv.getWeight()) &&
-         (x.getElementType().isF32() || x.getElementType().isF64());
+/// Every pixel of the result is made of the same pixel of x, whose size is known.
+bool isOfKnownImages(ConvOp conv) {
+  RankedTensorType x = conv.getX().getType();
+  return isPointwise(conv) && x.hasStaticShape() && (x.getElementType().isF32() || x.getElementType().isF64());
 }
 
 /// Interpolation is a weighted sum of pixels, so that it may as well come after the convolution, of `channels`.
@@ -124,7 +118,7 @@ struct FoldResize : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ConvOp conv, PatternRewriter &rewriter) const override {
-    if (conv.getResidual() || conv.getActivation() != Activation::None || !isPointwise(conv))
+    if (conv.getResidual() || conv.getActivation() != Activation::None || !isOfKnownImages(conv))
       return rewriter.notifyMatchFailure(conv, "no plain pointwise convolution");
     auto concat = conv.getX().getDefiningOp<ConcatOp>();
     const bool isJoined = concat && concat.getAxis() == 1 && concat->hasOneUse() &&

@@ -27,6 +27,45 @@ def ExpandNormsPass : Pass<"expand-norms", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::ingot::IngotDialect"];
 }
 
+def FoldFactorsPass : Pass<"fold-factors", "::mlir::func::FuncOp"> {
+  let summary = "multiplies an image by a factor for each channel inside the 1x1 convolution that reads it";
+  let description = [{
+    Squeeze-and-excite blocks end so. The image is then read once and not written again. Small images, beside the convolution's
+    filters, stay as they are.
+
+    Before:
+    ```mlir
+    %s = ingot.mul %x, %factors : (tensor<1x32x8x8xf32>, tensor<1x32x1x1xf32>) -> tensor<1x32x8x8xf32>
+    %r = ingot.conv %s, %w ...
+    ```
+    After:
+    ```mlir
+    %r = ingot.scaled_pointwise %x, %w factors %factors ...
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
+def FormBlocksPass : Pass<"form-blocks", "::mlir::func::FuncOp"> {
+  let summary = "joins a depthwise convolution with the 1x1 convolution before it and the means of its result";
+  let description = [{
+    What is made between them then stays in the cache, some rows of some channels at a time, and the means are made of
+    numbers that are still in registers.
+
+    Before:
+    ```mlir
+    %e = ingot.conv %x, %v {activation = 5 : i32, ...} : (tensor<1x16x8x8xf32>, tensor<96x16x1x1xf32>) -> tensor<1x96x8x8xf32>
+    %d = ingot.conv %e, %w {groups = 96 : i64, ...} : (tensor<1x96x8x8xf32>, tensor<96x1x3x3xf32>) -> tensor<1x96x8x8xf32>
+    %m = ingot.adaptive_avg_pool %d {output = array<i64: 1, 1>} : (tensor<1x96x8x8xf32>) -> tensor<1x96x1x1xf32>
+    ```
+    After:
+    ```mlir
+    %d, %m = ingot.depthwise_block %x, %w expand %v ...
+    ```
+  }];
+  let dependentDialects = ["::ingot::IngotDialect"];
+}
+
 def FormClustersPass : Pass<"form-clusters", "::mlir::func::FuncOp"> {
   let summary = "groups element-wise ops, and reductions over the last dimensions, into clusters";
   let description = [{

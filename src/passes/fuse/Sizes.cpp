@@ -111,7 +111,9 @@ SizeKey Sizes::dynamicSize(Operation *op, RankedTensorType type, int64_t dim) {
       .Case<SliceOp>([&](SliceOp slice) {
         return dim == static_cast<int64_t>(slice.getAxis()) ? fresh() : dimOf(slice.getX(), dim);
       })
-      .Case<ConvOp, MaxPoolOp, AvgPoolOp>([&](auto window) { return dim == 0 ? dimOf(window.getX(), 0) : fresh(); })
+      .Case<ScaledPointwiseOp>([&](auto conv) { return dim == 1 ? fresh() : dimOf(conv.getX(), dim); })
+      .Case<ConvOp, DepthwiseBlockOp, MaxPoolOp, AvgPoolOp>(
+          [&](auto window) { return dim == 0 ? dimOf(window.getX(), 0) : fresh(); })
       .Case<IndexSelectOp>([&](IndexSelectOp select) {
         auto axis = static_cast<int64_t>(select.getAxis());
         auto rank = static_cast<int64_t>(of(select.getIndex()).size());

@@ -13,7 +13,7 @@ namespace ingot {
 /// Enums are stored as 32-bit integers; plans hold their keyword.
 static std::optional<std::string> enumKeyword(Operation &op, StringRef name, int64_t value) {
   auto number = static_cast<uint32_t>(value);
-  if (name == "activation")
+  if (name == "activation" || name == "expand_activation")
     return stringifyActivation(static_cast<Activation>(number)).str();
   if (isa<ReduceOp>(op) && name == "kind")
     return stringifyReduceKind(static_cast<ReduceKind>(number)).str();

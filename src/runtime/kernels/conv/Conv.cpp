@@ -62,19 +62,6 @@ Status checkAdditions(const StepContext &context, const ConvProblem &problem) {
   return {};
 }
 
-Status inferSizes(const StepContext &context, ConvProblem &problem) {
-  INGOT_CHECK(checkChannels(context, problem));
-  const int64_t perGroup = problem.weight.sizes[1];
-  std::vector<int64_t> sizes{problem.x.sizes[0],
-                             problem.transposed ? perGroup * problem.groups : problem.weight.sizes[0]};
-  for (size_t i = 0; i < problem.spatialRank(); ++i) {
-    INGOT_TRY(int64_t size, resultSize(context, problem, i));
-    sizes.push_back(size);
-  }
-  problem.result = channelsLast(problem.x.dtype, std::move(sizes));
-  return checkAdditions(context, problem);
-}
-
 Result<ConvProblem> makeProblem(const StepContext &context) {
   INGOT_CHECK(checkCounts(context, 2, 4));
   INGOT_TRY(const TensorDesc *x, tensorAt(context, ConvX));
@@ -83,8 +70,6 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
   if (x->sizes.size() < 3 || x->sizes.size() > 5 || weight->sizes.size() != x->sizes.size())
     return badShapes(context, "a convolution has one to three spatial dimensions");
-  if (weight->dtype != x->dtype || context.resultTypes[0].dtype != x->dtype)
-    return badStep(context, "the operands and the result have different element types");
   ConvProblem problem;
   problem.x = *x;
   problem.weight = *weight;
@@ -96,7 +81,7 @@ Result<ConvProblem> makeProblem(const StepContext &context) {
   if (residual)
     problem.residual = *residual;
   INGOT_CHECK(readAttributes(context, problem));
-  INGOT_CHECK(inferSizes(context, problem));
+  INGOT_CHECK(completeConv(context, problem));
   return problem;
 }
 
@@ -166,6 +151,32 @@ Result<std::unique_ptr<BoundKernel>> bindHalfConv(const ConvProblem &problem) {
 
 Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::span<const TensorDesc>) {
   INGOT_TRY(ConvProblem problem, makeProblem(context));
+  return makeConv(problem);
+}
+
+} // namespace
+
+Status completeConv(const StepContext &context, ConvProblem &problem) {
+  if (problem.weight.dtype != problem.x.dtype || context.resultTypes[0].dtype != problem.x.dtype)
+    return badStep(context, "the operands and the result have different element types");
+  INGOT_CHECK(checkChannels(context, problem));
+  const int64_t perGroup = problem.weight.sizes[1];
+  std::vector<int64_t> sizes{problem.x.sizes[0],
+                             problem.transposed ? perGroup * problem.groups : problem.weight.sizes[0]};
+  for (size_t i = 0; i < problem.spatialRank(); ++i) {
+    INGOT_TRY(int64_t size, resultSize(context, problem, i));
+    sizes.push_back(size);
+  }
+  problem.result = channelsLast(problem.x.dtype, std::move(sizes));
+  return checkAdditions(context, problem);
+}
+
+void makePointwise(ConvProblem &problem) {
+  problem.strides = problem.dilations = std::vector<int64_t>(problem.spatialRank(), 1);
+  problem.padLow = problem.padHigh = problem.outputPadding = std::vector<int64_t>(problem.spatialRank(), 0);
+}
+
+Result<std::unique_ptr<BoundKernel>> makeConv(const ConvProblem &problem) {
   const DType dtype = problem.x.dtype;
   const bool isEmpty = problem.x.numel() == 0 || problem.result.numel() == 0;
   if (!isEmpty && (dtype == DType::Float32 || isHalf(dtype))) {
@@ -175,8 +186,6 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
   }
   return makeReferenceConv(problem);
 }
-
-} // namespace
 
 bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted) {
   for (size_t i = 0; i < desc.sizes.size(); ++i)

@@ -29,19 +29,6 @@ std::vector<int64_t> tapsOf(const Geometry &g) {
   return taps;
 }
 
-gemm::PanelSource panelSource(const ConvProblem &problem, const Geometry &g, gemm::Packing packing) {
-  const std::vector<int64_t> &strides = problem.weight.strides;
-  const int64_t rowStride = strides.size() == 4 ? strides[2] : 0;
-  return {static_cast<const float *>(problem.weightData),
-          {g.kernel.height, g.kernel.width, problem.inChannels()},
-          {rowStride, strides.back(), strides[1]},
-          g.outChannels,
-          strides[0],
-          false,
-          DType::Float32,
-          packing};
-}
-
 /// The input with zeros around it, [images, height, width, channels]; as pairs or quads if it is channels-last. Behind quads are the scales
 /// of all pixels of the result, then their zeros: an image has one of each.
 class PaddedInput {
@@ -150,7 +137,7 @@ private:
 class PanelConv final : public BoundKernel {
 public:
   PanelConv(const ConvProblem &problem, const Geometry &g, bool isChannelsLast, gemm::Packing packing)
-      : g(g), panels(gemm::sharedPanels(panelSource(problem, g, packing))), taps(tapsOf(g)),
+      : g(g), panels(gemm::sharedPanels(panelSource(problem, packing))), taps(tapsOf(g)),
         activation(problem.activation), hasBias(problem.bias.has_value()), hasResidual(problem.residual.has_value()) {
     if (!isChannelsLast || g.isPadded() || g.pixelElements != g.channels || packing != gemm::Packing::Single)
       input.emplace(problem, g, packing);
@@ -245,6 +232,19 @@ bool isChannelsLast(const ConvProblem &problem) {
 }
 
 } // namespace
+
+gemm::PanelSource panelSource(const ConvProblem &problem, gemm::Packing packing) {
+  const std::vector<int64_t> &strides = problem.weight.strides;
+  const Plane kernel = planeOf(std::span(problem.weight.sizes).subspan(2), 1);
+  return {static_cast<const float *>(problem.weightData),
+          {kernel.height, kernel.width, problem.inChannels()},
+          {strides.size() == 4 ? strides[2] : 0, strides.back(), strides[1]},
+          problem.outChannels(),
+          strides[0],
+          false,
+          DType::Float32,
+          packing};
+}
 
 gemm::Packing convPacking(const ConvProblem &problem) {
   const Geometry g(problem);

@@ -26,14 +26,23 @@ struct ConvProblem {
 /// Whether two tensors of the same sizes lie in the same order; strides of single entries do not count.
 bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted);
 
+/// Checks operands and lists, of one number of spatial dimensions, against each other; they tell the result.
+Status completeConv(const StepContext &context, ConvProblem &problem);
+/// The lists of a convolution that reads every pixel once, as it lies.
+void makePointwise(ConvProblem &problem);
+
 /// Operands by their position in the step.
 enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
+/// The fastest kernel that can, or the reference.
+Result<std::unique_ptr<BoundKernel>> makeConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight; null where it cannot.
 std::unique_ptr<BoundKernel> makePanelConv(const ConvProblem &problem);
 /// What the numbers of makePanelConv would be.
 gemm::Packing convPacking(const ConvProblem &problem);
+/// The constant weight, as panels are made of it.
+gemm::PanelSource panelSource(const ConvProblem &problem, gemm::Packing packing);
 /// float32, nothing empty, with a constant weight of one filter a channel; null where it cannot.
 std::unique_ptr<BoundKernel> makeDepthwiseConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight of 3x3 filters; null where it cannot, or, unless it
@@ -45,5 +54,7 @@ OtherKernel convOfAnything(const ConvProblem &problem);
 /// For tests: checks a step and binds it to oneDNN, or to the reference.
 Result<std::unique_ptr<BoundKernel>> bindDnnlConv(const StepContext &context, std::span<const TensorDesc> results);
 Result<std::unique_ptr<BoundKernel>> bindReferenceConv(const StepContext &context, std::span<const TensorDesc> results);
+Result<std::unique_ptr<BoundKernel>> bindReferenceScaledPointwise(const StepContext &context,
+                                                                  std::span<const TensorDesc> results);
 
 } // namespace ingot

@@ -129,7 +129,7 @@ void multiply(const Product &product, std::span<const RowBlock> blocks, int64_t 
     tile.columns = isDirect ? columns : kPanel;
     Ahead ahead(product, p, blocks.size());
     for (const RowBlock &block : blocks) {
-      const int64_t offset = block.outRow * product.outStride + column;
+      const int64_t offset = block.outRow * product.outStride + column - product.firstColumn;
       const float *added = finish.added ? finish.added + offset : nullptr;
       tile.a = block.a;
       tile.aStride = block.stride;

@@ -30,6 +30,7 @@ struct Product {
   float *out = nullptr;
   int64_t outStride = 0;
   Finish finish;
+  int64_t firstColumn = 0; ///< which `out` begins with
   /// Of quads: the scales and zeros of all rows of the output.
   const float *rowScales = nullptr;
   const int32_t *rowZeros = nullptr;

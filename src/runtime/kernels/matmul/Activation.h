@@ -11,10 +11,10 @@ namespace ingot {
 /// In the order of the dialect's enum.
 enum class Activation : uint8_t { None, Relu, Relu6, Gelu, GeluTanh, Silu, Sigmoid, Tanh, HardSwish, HardSigmoid };
 
-inline Result<Activation> activationAttr(const StepContext &context) {
+inline Result<Activation> activationAttr(const StepContext &context, std::string_view name = "activation") {
   static constexpr std::array<std::string_view, 10> keywords = {
       "none", "relu", "relu6", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "hard_swish", "hard_sigmoid"};
-  INGOT_TRY(size_t position, keywordAttr(context, "activation", keywords));
+  INGOT_TRY(size_t position, keywordAttr(context, name, keywords));
   return static_cast<Activation>(position);
 }
 

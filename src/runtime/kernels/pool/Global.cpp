@@ -62,32 +62,15 @@ INGOT_SIMD void sumChannels(Pixels pixels, float *sums, int64_t channels) {
 
 class GlobalAvgPool final : public BoundKernel {
 public:
-  explicit GlobalAvgPool(const PoolProblem &problem, int64_t pixels)
-      : batch(problem.batch), channels(problem.channels), pixels(pixels),
-        divisor(static_cast<float>(problem.divisorFor(pixels, pixels))) {}
+  explicit GlobalAvgPool(const PixelAverage &average) : average(average) {}
 
   Status run(const KernelArgs &args) const override {
-    const auto *x = static_cast<const float *>(args.operands[0]);
-    auto *result = static_cast<float *>(args.results[0]);
-    const int64_t blocks = (channels + kLanes - 1) / kLanes;
-    parallelFor(0, batch * blocks, std::max<int64_t>(1, kSmall / (kLanes * pixels)), [&](int64_t begin, int64_t end) {
-      while (begin < end) {
-        const int64_t image = begin / blocks, next = std::min(end, (image + 1) * blocks);
-        const int64_t first = begin % blocks * kLanes;
-        const int64_t count = std::min(channels, (next - image * blocks) * kLanes) - first;
-        float *sums = result + image * channels + first;
-        sumChannels({x + image * pixels * channels + first, channels, pixels}, sums, count);
-        for (int64_t i = 0; i < count; ++i)
-          sums[i] /= divisor;
-        begin = next;
-      }
-    });
+    averagePixels(static_cast<const float *>(args.operands[0]), static_cast<float *>(args.results[0]), average);
     return {};
   }
 
 private:
-  int64_t batch, channels, pixels;
-  float divisor;
+  PixelAverage average;
 };
 
 bool isWhole(const PoolProblem &problem, size_t dim) {
@@ -100,6 +83,23 @@ bool isWhole(const PoolProblem &problem, size_t dim) {
 
 } // namespace
 
+void averagePixels(const float *x, float *result, const PixelAverage &average) {
+  const auto [batch, pixels, channels, divisor] = average;
+  const int64_t blocks = (channels + kLanes - 1) / kLanes;
+  parallelFor(0, batch * blocks, std::max<int64_t>(1, kSmall / (kLanes * pixels)), [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t image = begin / blocks, next = std::min(end, (image + 1) * blocks);
+      const int64_t first = begin % blocks * kLanes;
+      const int64_t count = std::min(channels, (next - image * blocks) * kLanes) - first;
+      float *sums = result + image * channels + first;
+      sumChannels({x + image * pixels * channels + first, channels, pixels}, sums, count);
+      for (int64_t i = 0; i < count; ++i)
+        sums[i] /= divisor;
+      begin = next;
+    }
+  });
+}
+
 std::unique_ptr<BoundKernel> makeGlobalAvgPool(const PoolProblem &problem) {
   const PoolProblem::Strides in = problem.stridesOf(problem.x);
   int64_t pixels = 1;
@@ -111,7 +111,8 @@ std::unique_ptr<BoundKernel> makeGlobalAvgPool(const PoolProblem &problem) {
   const bool isDense = problem.channels == 1 || in.channel == 1;
   if (!isDense || pixels == 0 || (problem.batch > 1 && in.batch != pixels * problem.channels))
     return nullptr;
-  return std::make_unique<GlobalAvgPool>(problem, pixels);
+  return std::make_unique<GlobalAvgPool>(
+      PixelAverage{problem.batch, pixels, problem.channels, static_cast<float>(problem.divisorFor(pixels, pixels))});
 }
 
 } // namespace ingot

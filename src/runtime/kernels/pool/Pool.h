@@ -45,6 +45,12 @@ Result<PoolProblem> adaptiveMaxPoolProblem(const StepContext &context);
 /// Loops with channels inside, for channels-last float32 only.
 std::unique_ptr<BoundKernel> makeFastMaxPool(PoolProblem problem);
 std::unique_ptr<BoundKernel> makeFastAvgPool(PoolProblem problem);
+/// Sums of the pixels of images of float32, channels-last, divided; there are pixels.
+struct PixelAverage {
+  int64_t batch, pixels, channels;
+  float divisor;
+};
+void averagePixels(const float *x, float *result, const PixelAverage &average);
 /// The same for averages of whole images; null where windows are smaller.
 std::unique_ptr<BoundKernel> makeGlobalAvgPool(const PoolProblem &problem);
 /// For row-major float32 with at most two spatial dimensions; null for others.

@@ -1,6 +1,7 @@
 #include "runtime/kernels/view/StridedCopy.h"
 
 #include "runtime/CopyCounter.h"
+#include "runtime/kernels/elementwise/Simd.h"
 #include "runtime/threads/Pool.h"
 
 #include <algorithm>
@@ -85,8 +86,20 @@ void transpose4x4(const uint32_t *src, uint32_t *dst, int64_t srcStride, int64_t
     std::memcpy(dst + i * dstStride, &rows[i], sizeof(Vector4));
 }
 
+/// Three rows become one: channels of a photo.
+INGOT_SIMD void interleaveThree(const uint32_t *__restrict src, uint32_t *__restrict dst, int64_t count,
+                                int64_t srcStride) {
+  for (int64_t k = 0; k < count; ++k) {
+    store(dst + 3 * k, load(src + k));
+    store(dst + 3 * k + 1, load(src + srcStride + k));
+    store(dst + 3 * k + 2, load(src + 2 * srcStride + k));
+  }
+}
+
 template <>
 void transposeTile(const uint32_t *src, uint32_t *dst, int64_t nk, int64_t nb, int64_t srcStride, int64_t dstStride) {
+  if (nb == 3 && dstStride == 3)
+    return interleaveThree(src, dst, nk, srcStride);
   int64_t k4 = nk & ~int64_t(3);
   int64_t b4 = nb & ~int64_t(3);
   auto scalar = [&](int64_t kBegin, int64_t kEnd, int64_t bBegin, int64_t bEnd) {

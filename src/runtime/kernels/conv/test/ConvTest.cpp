@@ -210,7 +210,7 @@ TEST(Conv, DepthwiseAgreesWithTheReference) {
       {{2, 24, 50}, {24, 1, 3}, {1}, {1}, {1}, {1}, {0}, 24},
   };
   for (const Shape &shape : list)
-    for (std::string activation : {"none", "relu", "relu6", "silu", "gelu"})
+    for (std::string activation : {"none", "relu", "relu6", "silu", "hard_swish", "gelu"})
       for (bool hasBias : {false, true}) {
         Case testCase = conv(shape);
         testCase.attributes["activation"] = activation;
@@ -222,6 +222,19 @@ TEST(Conv, DepthwiseAgreesWithTheReference) {
                                                                                   : std::vector<int64_t>{0, 2, 1});
         expectFast(testCase, avx512::isThere() ? "Depthwise" : "Dnnl", bindReferenceConv, 1e-5);
       }
+}
+
+TEST(Conv, DepthwiseStepsThatAreNotCompiledAgreeToo) {
+  for (const Shape &shape : std::vector<Shape>{
+           {{1, 32, 12, 40}, {32, 1, 1, 2}, {1, 11}, {0, 0}, {0, 0}, {1, 1}, {0, 0}, 32},
+           {{1, 32, 12, 60}, {32, 1, 1, 3}, {1, 21}, {0, 0}, {0, 0}, {1, 1}, {0, 0}, 32},
+           {{1, 32, 12, 60}, {32, 1, 3, 1}, {1, 31}, {0, 0}, {0, 0}, {1, 1}, {0, 0}, 32},
+           {{1, 32, 12, 20}, {32, 1, 3, 3}, {1, 3}, {0, 0}, {0, 0}, {1, 1}, {0, 0}, 32},
+       }) {
+    Case testCase = conv(shape);
+    testCase.isConstant = {false, true};
+    expectSameAs(testCase, bindReferenceConv, 1e-5);
+  }
 }
 
 TEST(Conv, WinogradAgreesWithTheReference) {
