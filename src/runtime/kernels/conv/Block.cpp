@@ -1,6 +1,6 @@
 // The checks of a depthwise block, and its parts one after the other where no kernel joins them.
 #include "runtime/kernels/conv/Block.h"
-#include "runtime/threads/Pool.h"
+#include "runtime/kernels/pool/Pool.h"
 
 #include <algorithm>
 
@@ -82,8 +82,10 @@ Result<std::vector<ResultDesc>> inferBlock(const StepContext &context) {
 class BlockInParts final : public BoundKernel {
 public:
   BlockInParts(const BlockProblem &problem, std::unique_ptr<BoundKernel> expand, std::unique_ptr<BoundKernel> depthwise)
-      : expand(std::move(expand)), depthwise(std::move(depthwise)), result(problem.depthwise.result),
-        hasMeans(problem.hasMeans) {
+      : expand(std::move(expand)), depthwise(std::move(depthwise)), hasMeans(problem.hasMeans) {
+    const std::vector<int64_t> &sizes = problem.depthwise.result.sizes;
+    const int64_t pixels = sizes[2] * sizes[3];
+    average = {sizes[0], pixels, sizes[1], static_cast<float>(pixels)};
     if (problem.expand)
       imageBytes = (static_cast<size_t>(problem.expand->result.numel()) * sizeof(float) + 63) / 64 * 64;
   }
@@ -105,29 +107,16 @@ public:
     }
     void *const operands[] = {image, operand(BlockWeight), operand(BlockBias)};
     INGOT_CHECK(depthwise->run({operands, args.results.first(1), rest}));
-    if (hasMeans)
-      findMeans(static_cast<const float *>(args.results[BlockImage]), static_cast<float *>(args.results[BlockMeans]));
+    if (hasMeans) // of what is channels-last
+      averagePixels(static_cast<const float *>(args.results[BlockImage]),
+                    static_cast<float *>(args.results[BlockMeans]), average);
     return {};
   }
 
 private:
-  /// The result is channels-last. Nothing has NaN for its mean, as in PyTorch.
-  void findMeans(const float *image, float *means) const {
-    const int64_t channels = result.sizes[1], pixels = result.sizes[2] * result.sizes[3];
-    parallelFor(0, result.sizes[0] * channels, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const float *x = image + i / channels * pixels * channels + i % channels;
-        double sum = 0;
-        for (int64_t pixel = 0; pixel < pixels; ++pixel)
-          sum += static_cast<double>(x[pixel * channels]);
-        means[i] = static_cast<float>(sum / static_cast<double>(pixels));
-      }
-    });
-  }
-
   std::unique_ptr<BoundKernel> expand, depthwise;
-  TensorDesc result;
   bool hasMeans;
+  PixelAverage average{};
   size_t imageBytes = 0;
 };
 

@@ -85,6 +85,8 @@ bool isWhole(const PoolProblem &problem, size_t dim) {
 
 void averagePixels(const float *x, float *result, const PixelAverage &average) {
   const auto [batch, pixels, channels, divisor] = average;
+  if (batch == 0 || channels == 0) // then nobody has checked how many pixels there are
+    return;
   const int64_t blocks = (channels + kLanes - 1) / kLanes;
   parallelFor(0, batch * blocks, std::max<int64_t>(1, kSmall / (kLanes * pixels)), [&](int64_t begin, int64_t end) {
     while (begin < end) {
