@@ -61,7 +61,8 @@ def are_remainders_lost(operands: Operands) -> bool:
 
 def are_not_round(operands: Operands) -> bool:
     """Numbers such as 0.1, which somebody has computed: two that should be equal may differ in the last bit."""
-    x = operands[0].nan_to_num(0.0, 0.0, 0.0) * 4 if operands[0].is_floating_point() else torch.zeros(0)
+    x = torch.view_as_real(operands[0].resolve_conj()) if operands[0].is_complex() else operands[0]
+    x = x.nan_to_num(0.0, 0.0, 0.0) * 4 if x.is_floating_point() else torch.zeros(0)
     return bool((x != x.round()).any())
 
 
