@@ -31,6 +31,21 @@ class Vision(nn.Module):
         return F.softmax(self.out(F.avg_pool2d(x, 2).flatten(1)), -1)
 
 
+class Mobile(nn.Module):
+    """An inverted residual with squeeze-and-excite, some of whose steps are joined."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide = nn.Conv2d(4, 16, 1)
+        self.each = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.factors = nn.Conv2d(16, 16, 1)
+        self.narrow = nn.Conv2d(16, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = F.silu(self.each(F.silu(self.wide(x))))
+        return x + self.narrow(y * torch.sigmoid(self.factors(F.adaptive_avg_pool2d(y, 1))))
+
+
 class Text(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -92,6 +107,7 @@ def models() -> dict[str, tuple[nn.Module, tuple[Any, ...], Any]]:
     ids = torch.randint(0, 11, (2, 6))
     return {
         "vision": (Vision(), (torch.randn(2, 3, 8, 8),), None),
+        "mobile": (Mobile(), (torch.randn(2, 4, 8, 8),), None),
         "text": (Text(), (ids, ids > 3), ({0: rows, 1: length}, {0: rows, 1: length})),
         "order": (Order(), (torch.randn(4, 6), torch.randint(0, 4, (4, 6))), None),
         "signal": (Signal(), (torch.randn(4, 8),), None),
@@ -133,7 +149,7 @@ def make_seeds(folder: Path) -> None:
         subprocess.run([INGOT, "extract", program, "-o", document], capture_output=True, check=False)
         if not asset.is_dir():
             continue
-        if program.stem in ("vision", "text", "counted", "order", "loop", "recurrent"):
+        if program.stem in ("vision", "mobile", "text", "counted", "order", "loop", "recurrent"):
             ready = shutil.copytree(asset, making / "assets" / f"{program.stem}_ready.ingot")
             subprocess.run([INGOT, "specialise", ready], capture_output=True, check=True)
     making.rename(folder)
