@@ -92,6 +92,18 @@ Value AliasSets::current(Value value) {
   return now;
 }
 
+Value AliasSets::content(Value value) {
+  auto it = views.find(value);
+  if (it == views.end() || bases[it->second.base].first != value)
+    return current(value);
+  // A square matrix that `t_` has turned stays turned: the next call begins with it.
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (type && type.hasStaticShape())
+    if (Value now = current(value); now.getType() == type)
+      return now;
+  return bases[it->second.base].value;
+}
+
 LogicalResult AliasSets::write(Value value, Value written, AtenOp writer) {
   View view = baseOf(value);
   if (failed(checkCopies(view.base, writer)))

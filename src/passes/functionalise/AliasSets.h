@@ -48,6 +48,8 @@ public:
 
   /// What `value` holds now, made at the builder's place when writes have changed it.
   mlir::Value current(mlir::Value value);
+  /// The same in the shape that it had first: where `squeeze_` and its like have given it another, what its memory holds.
+  mlir::Value content(mlir::Value value);
   /// The tensor `value`, and everything that shares its memory, is overwritten with `written`.
   mlir::LogicalResult write(mlir::Value value, mlir::Value written, AtenOp writer);
 

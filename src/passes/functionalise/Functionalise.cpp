@@ -35,7 +35,7 @@ public:
   /// The content of `base` when the block ends.
   Value finalContent(Value base) {
     builder.setInsertionPoint(block.getTerminator());
-    return aliases.current(base);
+    return aliases.content(base);
   }
 
 private:
