@@ -120,8 +120,6 @@ private:
   size_t imageBytes = 0;
 };
 
-using MakeConv = Result<std::unique_ptr<BoundKernel>> (*)(const ConvProblem &);
-
 Result<std::unique_ptr<BoundKernel>> makeInParts(const BlockProblem &problem, MakeConv make) {
   std::unique_ptr<BoundKernel> expand;
   if (problem.expand) {

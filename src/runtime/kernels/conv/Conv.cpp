@@ -64,22 +64,10 @@ Status checkAdditions(const StepContext &context, const ConvProblem &problem) {
 
 Result<ConvProblem> makeProblem(const StepContext &context) {
   INGOT_CHECK(checkCounts(context, 2, 4));
-  INGOT_TRY(const TensorDesc *x, tensorAt(context, ConvX));
-  INGOT_TRY(const TensorDesc *weight, tensorAt(context, ConvWeight));
-  INGOT_TRY(const TensorDesc *bias, optionalTensorAt(context, ConvBias));
-  INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
-  if (x->sizes.size() < 3 || x->sizes.size() > 5 || weight->sizes.size() != x->sizes.size())
+  INGOT_TRY(ConvProblem problem, convOperands(context));
+  const size_t rank = problem.x.sizes.size();
+  if (rank < 3 || rank > 5 || problem.weight.sizes.size() != rank)
     return badShapes(context, "a convolution has one to three spatial dimensions");
-  ConvProblem problem;
-  problem.x = *x;
-  problem.weight = *weight;
-  problem.weightData = context.operands[ConvWeight].data;
-  problem.precision = context.precision;
-  problem.method = context.method;
-  if (bias)
-    problem.bias = *bias;
-  if (residual)
-    problem.residual = *residual;
   INGOT_CHECK(readAttributes(context, problem));
   INGOT_CHECK(completeConv(context, problem));
   return problem;
@@ -155,6 +143,24 @@ Result<std::unique_ptr<BoundKernel>> bindConv(const StepContext &context, std::s
 }
 
 } // namespace
+
+Result<ConvProblem> convOperands(const StepContext &context) {
+  INGOT_TRY(const TensorDesc *x, tensorAt(context, ConvX));
+  INGOT_TRY(const TensorDesc *weight, tensorAt(context, ConvWeight));
+  INGOT_TRY(const TensorDesc *bias, optionalTensorAt(context, ConvBias));
+  INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
+  ConvProblem problem;
+  problem.x = *x;
+  problem.weight = *weight;
+  problem.weightData = context.operands[ConvWeight].data;
+  problem.precision = context.precision;
+  problem.method = context.method;
+  if (bias)
+    problem.bias = *bias;
+  if (residual)
+    problem.residual = *residual;
+  return problem;
+}
 
 Status completeConv(const StepContext &context, ConvProblem &problem) {
   if (problem.weight.dtype != problem.x.dtype || context.resultTypes[0].dtype != problem.x.dtype)

@@ -26,6 +26,8 @@ struct ConvProblem {
 /// Whether two tensors of the same sizes lie in the same order; strides of single entries do not count.
 bool hasStridesOf(const TensorDesc &desc, const TensorDesc &wanted);
 
+/// The operands of a step, by the positions below; nothing has been checked against anything else.
+Result<ConvProblem> convOperands(const StepContext &context);
 /// Checks operands and lists, of one number of spatial dimensions, against each other; they tell the result.
 Status completeConv(const StepContext &context, ConvProblem &problem);
 /// The lists of a convolution that reads every pixel once, as it lies.
@@ -35,6 +37,7 @@ void makePointwise(ConvProblem &problem);
 enum ConvOperand : size_t { ConvX, ConvWeight, ConvBias, ConvResidual };
 
 Result<std::unique_ptr<BoundKernel>> makeReferenceConv(const ConvProblem &problem);
+using MakeConv = Result<std::unique_ptr<BoundKernel>> (*)(const ConvProblem &problem);
 /// The fastest kernel that can, or the reference.
 Result<std::unique_ptr<BoundKernel>> makeConv(const ConvProblem &problem);
 /// float32, nothing empty, with a constant weight; null where it cannot.

@@ -24,27 +24,17 @@ struct ScaledProblem {
 
 Result<ScaledProblem> scaledProblem(const StepContext &context) {
   INGOT_CHECK(checkCounts(context, 5, 5));
-  INGOT_TRY(const TensorDesc *x, tensorAt(context, ConvX));
-  INGOT_TRY(const TensorDesc *weight, tensorAt(context, ConvWeight));
-  INGOT_TRY(const TensorDesc *bias, optionalTensorAt(context, ConvBias));
-  INGOT_TRY(const TensorDesc *residual, optionalTensorAt(context, ConvResidual));
+  INGOT_TRY(ConvProblem conv, convOperands(context));
   INGOT_TRY(const TensorDesc *factors, tensorAt(context, kFactors));
-  if (x->dtype != DType::Float32 || factors->dtype != x->dtype)
-    return badType(context, x->dtype);
-  if (x->sizes.size() != 4 || weight->sizes.size() != 4 || weight->sizes[2] != 1 || weight->sizes[3] != 1)
+  const std::vector<int64_t> &x = conv.x.sizes, &weight = conv.weight.sizes;
+  if (conv.x.dtype != DType::Float32 || factors->dtype != DType::Float32)
+    return badType(context, conv.x.dtype);
+  if (x.size() != 4 || weight.size() != 4 || weight[2] != 1 || weight[3] != 1)
     return badShapes(context, "the convolution is not one of single pixels");
-  const std::vector<int64_t> one{1, x->sizes[1], 1, 1}, each{x->sizes[0], x->sizes[1], 1, 1};
+  const std::vector<int64_t> one{1, x[1], 1, 1}, each{x[0], x[1], 1, 1};
   if (factors->sizes != one && factors->sizes != each)
     return badShapes(context, "there is not one factor for each channel");
-  ScaledProblem problem{{}, *factors};
-  problem.conv.x = *x;
-  problem.conv.weight = *weight;
-  problem.conv.weightData = context.operands[ConvWeight].data;
-  problem.conv.precision = context.precision;
-  if (bias)
-    problem.conv.bias = *bias;
-  if (residual)
-    problem.conv.residual = *residual;
+  ScaledProblem problem{std::move(conv), *factors};
   INGOT_TRY(problem.conv.activation, activationAttr(context));
   makePointwise(problem.conv);
   INGOT_CHECK(completeConv(context, problem.conv));
@@ -173,8 +163,6 @@ private:
   std::unique_ptr<BoundKernel> conv;
   size_t imageBytes;
 };
-
-using MakeConv = Result<std::unique_ptr<BoundKernel>> (*)(const ConvProblem &);
 
 Result<std::unique_ptr<BoundKernel>> makeInParts(const ScaledProblem &problem, MakeConv make) {
   ConvProblem conv = problem.conv;
