@@ -21,6 +21,8 @@ TORCH = "torch==2.13.0"
 PAUSE = 0.05
 """Seconds; libraries spin for some milliseconds after a call."""
 TIMED = 3
+SLOW_MS = 1000.0
+"""A call that takes longer is made once a turn, without one before it that does not count."""
 STARTS = 3
 RUNTIMES = ("eager", "compile", "onnxruntime", "openvino", "executorch", "iree", "ingot")
 
@@ -174,10 +176,17 @@ def prepared(task: Task, converted: Converted, check: Any) -> Iterator[Any]:
             process.close()
 
 
+def sample(process: Process, before: Sequence[float]) -> list[float]:
+    """Milliseconds of some calls, after one that warms the caches up."""
+    last = before[-1] if before else process.ask("run", times=1)["ms"][0]
+    milliseconds: list[float] = process.ask("run", times=1 if last > SLOW_MS else 1 + TIMED)["ms"]
+    return milliseconds if last > SLOW_MS else milliseconds[1:]
+
+
 def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: float) -> None:
     """Ingot after each of the others, so that noise hits all alike.
 
-    A turn waits until the threads of the one before have gone to sleep, and warms the caches up before it counts.
+    A turn waits until the threads of the one before have gone to sleep.
     """
     end = time.perf_counter() + seconds
     others = [name for name in running if name != "ingot"] or list(running)
@@ -187,7 +196,7 @@ def interleave(running: dict[str, Process], entries: dict[str, Entry], seconds: 
             for turn in dict.fromkeys((name, "ingot")):
                 if turn in running:
                     time.sleep(PAUSE)
-                    entries[turn].samples_ms += running[turn].ask("run", times=1 + TIMED)["ms"][1:]
+                    entries[turn].samples_ms += sample(running[turn], entries[turn].samples_ms)
         rounds += 1
 
 

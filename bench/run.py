@@ -123,9 +123,9 @@ def main() -> None:
             print(f"[{number}/{len(cases)}] {name}, batch {batch}", file=sys.stderr)
             with tempfile.TemporaryDirectory() as folder:
                 rows += measure(name, batch, options, Path(folder))
+            write_results(rows, options)  # an hour's work is not lost with its last model
     print(report.table(rows, options.runtimes))
     print(report.costs([row for row in rows if row.threads == max(options.threads)], options.runtimes))
-    write_results(rows, options)
 
 
 if __name__ == "__main__":
