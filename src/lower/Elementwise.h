@@ -35,12 +35,13 @@ std::pair<llvm::StringRef, llvm::StringRef> pairNames(LowerContext &ctx);
 // Values of operators that several lowerings compute; null after refusing.
 
 /// a + alpha * b and its relatives. For float16 and bfloat16, PyTorch rounds alpha and the sum, but not the product.
+/// Complex numbers are multiplied by an alpha of 1, too: that makes NaN of one part where the other is infinite.
 template <typename Op>
 mlir::Value withAlpha(LowerContext &ctx, const Operand &a, const Operand &b, const Number &alpha) {
   auto pair = promotePair(ctx, a, b, Types::Keep);
   if (!pair)
     return {}; // promotePair said why
-  if (alpha.is(1))
+  if (alpha.is(1) && !isComplex(dtypeOf(pair->a)))
     return ctx.binary<Op>(pair->a, pair->b);
   mlir::Type dtype = dtypeOf(pair->a), compute = computeType(dtype);
   mlir::Value factor = ctx.cast(ctx.constant(alpha, dtype), compute);
