@@ -26,10 +26,10 @@ def _listed(folder: Path, files: Any) -> None:
     """Writes size and checksum of every listed file that is there."""
     if not isinstance(files, dict):
         return
+    present = {path.name: path for path in folder.iterdir() if path.is_file()}
     for name, entry in files.items():
-        path = folder / name.replace("\0", "")
-        if isinstance(entry, dict) and path.parent == folder and path.is_file():
-            data = path.read_bytes()
+        if isinstance(entry, dict) and name in present:
+            data = present[name].read_bytes()
             entry.update(size=len(data), xxh3_128=checksum(data))
 
 
