@@ -1,4 +1,5 @@
 // Norms and condition of matrices, powers, exponentials, products of several matrices, cross products.
+#include "dialect/OrderOps.h"
 #include "lower/Linalg.h"
 #include "lower/Reduce.h"
 
@@ -372,25 +373,18 @@ LogicalResult lowerVander(LowerContext &ctx) {
   Value x = ctx.cast(ctx.tensor("x"), ctx.resultDtype());
   if (rankOf(x) == 0)
     x = ctx.insertDim(x, 0);
-  Size count = ctx.isNone("N") ? ctx.dim(x, rankOf(x) - 1) : ctx.size("N");
+  int64_t last = rankOf(x);
+  Size count = ctx.isNone("N") ? ctx.dim(x, last - 1) : ctx.size("N");
+  Value column = ctx.insertDim(x, last);
+  Value ones = ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(x));
+  Sizes sizes = ctx.sizes(column);
+  sizes[last] = count;
+  Value factors = ctx.concat({ones, ctx.expand(column, sizes)}, last);
+  Value wide = ctx.cast(factors, computeType(dtypeOf(x)));
+  Value products = ctx.create<CumReduceOp>(wide.getType(), wide, last, "prod").getResult();
+  Value powers = ctx.cast(ctx.slice(products, last, 0, count), dtypeOf(x));
   bool isIncreasing = !ctx.has("increasing") || ctx.flag("increasing");
-  Value column = ctx.insertDim(x, rankOf(x));
-  constexpr int64_t most = 4096; // each is an op
-  if (!count.isStatic() || count.literal > most) {
-    if (isComplex(dtypeOf(x)))
-      return ctx.refuse("the number of powers of complex numbers must be known here, and at most " + Twine(most));
-    Number first = isIncreasing ? Number::of(int64_t{0}) : Number::of(ctx.minus(count, 1));
-    Value exponents = ctx.iota(first, Number::of(int64_t{isIncreasing ? 1 : -1}), count, dtypeOf(x));
-    return ctx.replace(ctx.binary<PowOp>(column, exponents));
-  }
-  if (count.literal <= 0)
-    return ctx.replace(ctx.slice(column, rankOf(x), 0, 0));
-  SmallVector<Value> powers{ctx.full(Number::of(int64_t{1}), ctx.sizes(column), dtypeOf(x))};
-  while (static_cast<int64_t>(powers.size()) < count.literal)
-    powers.push_back(powers.size() == 1 ? column : ctx.binary<MulOp>(powers.back(), column));
-  if (!isIncreasing)
-    std::reverse(powers.begin(), powers.end());
-  return ctx.replace(ctx.concat(powers, rankOf(x)));
+  return ctx.replace(isIncreasing ? powers : ctx.create<FlipOp>(powers.getType(), powers, last).getResult());
 }
 
 } // namespace ingot::lower

@@ -237,9 +237,14 @@ template <ArgumentKind kind> Result<Argument> readMember(JsonRef json, const Jso
   if constexpr (kind == ArgumentKind::None) {
     return Argument::makeNone();
   } else {
-    if constexpr (kind == ArgumentKind::Int)
+    if constexpr (kind == ArgumentKind::Int) {
+      if (options.clampsIntegers) {
+        INGOT_TRY(int64_t clamped, json.clampedInteger());
+        return Argument{kind, Argument::Payload(std::in_place_type<int64_t>, clamped)};
+      }
       if (std::optional<uint64_t> large = json.largeUnsigned())
         return Argument::makeUInt64(*large);
+    }
     auto payload = readPayload<kind>(json, options);
     if (!payload)
       return std::move(payload.error());

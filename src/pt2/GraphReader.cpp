@@ -44,12 +44,19 @@ Result<std::vector<Argument>> readArguments(JsonRef json, const JsonReadOptions 
   return json.list([&](JsonRef item) { return readArgument(item, options); });
 }
 
+/// Sizes that depend on data are compared with products of the largest integer, which none of them reaches.
+bool isComparisonOfSizes(std::string_view target) {
+  return target == "_operator.le" || target == "_operator.lt" || target == "_operator.ge" || target == "_operator.gt";
+}
+
 Result<Node> readNode(JsonRef json, const JsonReadOptions &options) {
   Node node;
   INGOT_TRY(JsonRef target, json.member("target"));
   INGOT_TRY(node.target, target.string());
   INGOT_TRY(JsonRef inputs, json.member("inputs"));
-  INGOT_TRY(node.inputs, inputs.list([&](JsonRef item) { return readNamedArgument(item, options); }));
+  JsonReadOptions inputOptions = options;
+  inputOptions.clampsIntegers = isComparisonOfSizes(node.target);
+  INGOT_TRY(node.inputs, inputs.list([&](JsonRef item) { return readNamedArgument(item, inputOptions); }));
   INGOT_TRY(JsonRef outputs, json.member("outputs"));
   INGOT_TRY(node.outputs, readArguments(outputs, options));
   INGOT_TRY(auto name, json.optionalMember("name"));

@@ -9,6 +9,7 @@ namespace ingot::pt2 {
 
 struct JsonReadOptions {
   bool keepMetadata = true;
+  bool clampsIntegers = false; ///< those beyond 64 bits are the nearest within
 };
 
 // ArgumentReader.cpp
