@@ -99,6 +99,10 @@ def are_on_a_branch_cut(operands: Operands) -> bool:
     return any(bool((value.imag == 0).any()) for value in operands if value.is_complex())
 
 
+def are_complex_and_not_round(operands: Operands) -> bool:
+    return any(value.is_complex() for value in operands) and any(are_not_round([value]) for value in operands)
+
+
 RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"F\.gelu", is_any_infinite, "what gelu of infinities is depends on the library that eager uses"),
     (r"F\.batch_norm", has_other_channels, "eager does not check the statistics of what it need not compute"),
@@ -115,6 +119,11 @@ RULES: tuple[tuple[str, Callable[[Operands], bool], str], ...] = (
     (r"pixel_unshuffle", is_nothing, "eager keeps the sizes of what has no elements, against its own formula"),
     (r"median\(", are_no_integers, "the median of nothing is NaN, which as an integer is another on every CPU"),
     (r"unique\(", are_not_round, "which computed numbers are equal follows from how they are rounded"),
+    (
+        r"\b(eq|ne)\(| [!=]= ",
+        are_complex_and_not_round,
+        "eager's products of complex numbers are rounded in another way in whole registers than one by one",
+    ),
     (r"nonzero\(|argwhere\(", are_not_round, "whether a computed number is 0 follows from how it is rounded"),
     (r"\.view\([a-z]+\d+\)", is_any_nan, "NaN has the bits that the last instruction gave it"),
     (r"\.view\([a-z]+\d+\)", are_not_round, "the last bits of computed numbers follow from how they are rounded"),
